@@ -37,7 +37,6 @@ from calibrant.significance import (
     kernel_test,
     kolmogorov_smirnov_test,
     kuiper_test,
-    pearson_test,
     resampling_test,
 )
 from tools.simulation import forecast, outcomes, print_table
@@ -136,7 +135,6 @@ BINARY = {
 MULTICLASS = {
     "Hosmer-Lemeshow, `n_resamples=None`": partial(hosmer_lemeshow_test, n_resamples=None),
     "Hosmer-Lemeshow, draws": partial(hosmer_lemeshow_test, n_resamples=DRAWS),
-    "Pearson, draws": partial(pearson_test, n_resamples=DRAWS),
     "Spiegelhalter, confidence": spiegelhalter_test,
     "Spiegelhalter, class-wise": partial(spiegelhalter_test, notion="class-wise"),
     "Cox, confidence": cox_test,
@@ -154,7 +152,7 @@ MULTICLASS = {
 
 
 def of_groups() -> None:
-    """Print the size of the chi-squared tests, with groups of scores and with that many distinct forecasts.
+    """Print the size of Hosmer and Lemeshow's test.
 
     The draws are 39, of which 5 % are two: few, and exact.
     """
@@ -163,17 +161,12 @@ def of_groups() -> None:
     def pvalues(n_classes: int, n: int, spread: float, rng: np.random.Generator) -> Iterable[float]:
         prob = softmax(rng.normal(0, spread, (n, n_classes)), axis=1)
         y = outcomes(rng, prob)
-        few = [softmax(rng.normal(0, spread, (m, n_classes)), axis=1)[rng.integers(0, m, n)] for m in groups]
-        repeated = [(outcomes(rng, of), of) for of in few]
         how = {"rng": rng, "labels": list(range(n_classes))}
         for m in groups:
             yield hosmer_lemeshow_test(y, prob, n_bins=m, n_resamples=None, **how).pvalue
         yield hosmer_lemeshow_test(y, prob, n_resamples=39, **how).pvalue
-        for of in repeated:
-            yield pearson_test(*of, n_resamples=None, **how).pvalue
-        yield pearson_test(*repeated[1], n_resamples=39, **how).pvalue
 
-    columns = [f"{test}, {m}" for test in ("Hosmer-Lemeshow", "Pearson") for m in (*groups, "10, draws")]
+    columns = [f"Hosmer-Lemeshow, {m}" for m in (*groups, "10, draws")]
     cases = product((2, 3, 5, 10), (100, 500, 5000), {"moderate": 1.0, "extreme": 4.0}.items())
     rows = ([str(k), str(n), name, *shares(partial(pvalues, k, n, spread))] for k, n, (name, spread) in cases)
     print()

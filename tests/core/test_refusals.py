@@ -24,7 +24,7 @@ from calibrant.curves import (
 from calibrant.datasets import make_softmax_forecast, make_survey_forecast
 from calibrant.metrics import canonical_calibration_error
 from calibrant.registry import entries
-from calibrant.significance import by_class, by_group, pearson_test
+from calibrant.significance import by_class, by_group, hosmer_lemeshow_test
 
 Y, P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
 OF_VALUES = [
@@ -32,7 +32,10 @@ OF_VALUES = [
     (lambda: calibration_map(lambda score: score * np.nan), r"map must give values in \[0, 1\]; got nan at index"),
     (lambda: smooth_reliability_curve(Y, P, smoother="local", bandwidth=0.1), "bandwidth must be left out for a"),
     (lambda: entries(np.array([0.5, 0.5])), r"kind must be one of 'metric', .*; got array\(\[0\.5, 0\.5\]\)\. Pass"),
-    (lambda: pearson_test(Y, P, n_resamples=10**30), "n_resamples must be at most 10000000; got 10{30}. 1000 is"),
+    (
+        lambda: hosmer_lemeshow_test(Y, P, n_resamples=10**30),
+        "n_resamples must be at most 10000000; got 10{30}. 1000 is",
+    ),
     (lambda: expected_calibration_error(Y, P, binning=10**30), "n_bins must be at most 10000000; got 10{30}. 10 to"),
     (lambda: entries(()), r"kind must be one of 'metric', .*; got \(\)\. Pass one"),
     (lambda: log_loss(Y, P, clip=0.5), "clip must be a number, at least 0 and below 0.5; got 0.5"),

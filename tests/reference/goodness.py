@@ -45,13 +45,6 @@ def hosmer_lemeshow(rows, grouping, n_bins):
     return statistic(held), [len(pile) for pile in held]
 
 
-def pearson(rows):
-    """Return the statistic and the degrees of freedom."""
-    distinct = sorted({tuple(p) for _, p in rows})
-    df = sum(sum(1 for v in p if v > 0) - 1 for p in distinct)
-    return statistic([[row for row in rows if tuple(row[1]) == p] for p in distinct]), df
-
-
 def spiegelhalter(label, prob, weight, spoken):
     """Excess of the Brier score over its mean, by its standard deviation; ``spoken`` names the classes of a row that count."""
     excess = variance = 0.0

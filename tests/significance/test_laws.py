@@ -25,8 +25,8 @@ from calibrant.significance import (
 )
 
 OPTIONS = {name: {"n_resamples": 19} for name in ("bayes-factor", "resampling", "equivalence", "kernel")}
-OPTIONS |= {name: {"n_resamples": None} for name in ("hosmer-lemeshow", "pearson")}
-BY_FORMULA = ["hosmer-lemeshow", "kolmogorov-smirnov", "kuiper", "pearson", "spiegelhalter"]
+OPTIONS |= {"hosmer-lemeshow": {"n_resamples": None}}
+BY_FORMULA = ["hosmer-lemeshow", "kolmogorov-smirnov", "kuiper", "spiegelhalter"]
 
 SIDES = ("less", "greater", "two-sided")
 

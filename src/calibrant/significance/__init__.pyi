@@ -1,6 +1,5 @@
 from .of_forecast import hosmer_lemeshow_test as hosmer_lemeshow_test
 from .of_forecast import HosmerLemeshowResult as HosmerLemeshowResult
-from .of_forecast import pearson_test as pearson_test
 from .of_forecast import resampling_test as resampling_test
 from .of_forecast import kolmogorov_smirnov_test as kolmogorov_smirnov_test
 from .of_forecast import kuiper_test as kuiper_test

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Literal, Unpack, get_args
@@ -22,7 +21,6 @@ from calibrant.binning.bins import class_sums
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Recalibration, recalibration_of
 from calibrant.metrics import kernel
-from calibrant.metrics.decompositions import same_rows
 from calibrant.metrics.kinds import Function, YProb, YTrue, as_metric
 from calibrant.metrics.regression import warn_if_ruled
 from calibrant.notions import Notion, NotionLike, as_notion, single_problem
@@ -172,22 +170,41 @@ def hosmer_lemeshow_test(
     problem = as_problem(y_true, y_prob, **data)
     edges, of = _groups_by(_grouping_score(problem, reference), problem.weights, n_bins)
     n_groups, fewer = int(of.max()) + 1, "take fewer groups, n_bins."
-    found, observed, expected = _of_groups(
-        problem,
-        of,
-        None if fitted else n_resamples,
-        rng,
-        df=lambda expected: (n_groups - 2 * fitted) * (problem.classes.size - 1),
-        seen=FITTED if fitted else OUTSIDE,
-        cure=fewer.capitalize() if fitted else f"Draw labels, n_resamples=1000, or {fewer}",
-    )
+    simplex = as_simplex(problem)
+    scale, n_classes = simplex.weights.effective_rows_per_weight, simplex.classes.size
+    sums = [np.bincount(of, simplex.weight * column, n_groups) for column in simplex.prob.T]
+    expected = np.asarray(scale * np.column_stack(sums), dtype=np.float64)
+    observed = scale * class_sums(of, simplex.label, simplex.weight, expected.shape)
+    null: KnownLaw | Draws
+    statistic = chi_squared_statistic(observed, expected)
+    assumptions = (FITTED if fitted else OUTSIDE, INDEPENDENT, *simplex.weights.assumptions)
+    if fitted or n_resamples is None:
+        null = chi_squared(max(0, (n_groups - 2 * fitted) * (n_classes - 1)))
+        assumptions += (enough_expected(expected),)
+        warn_if_sparse(expected, fewer.capitalize() if fitted else f"Draw labels, n_resamples=1000, or {fewer}")
+    else:
+        labels, cell = labels_of(simplex, n_resamples, as_rng(rng)), of[:, None] * n_classes + np.arange(n_classes)
+        counts = (labels.sums_at(cell, block, simplex.weight, expected.size) for block in labels.blocks())
+        drawn = (scale * row.reshape(expected.shape) for block in counts for row in block)
+        null = label_draws(np.array([chi_squared_statistic(one, expected) for one in drawn]))
+    pvalue = 0.0 if statistic == np.inf else float(null.sf(statistic))
+    if statistic < np.inf and null.df == 0:
+        pvalue = 1.0
+        warn(
+            "a chi-squared test must have a degree of freedom; the forecast has too few distinct scores for one, and the "
+            "p-value is set to 1. Use more bins, or a test without groups such as kolmogorov_smirnov_test."
+        )
     return HosmerLemeshowResult(
         name="Hosmer-Lemeshow",
+        statistic=statistic,
+        pvalue=pvalue,
+        null=null,
+        assumptions=assumptions,
+        hypothesis=hypothesis_of(problem),
         classes=tuple(problem.classes.tolist()),
         edges=edges,
         observed=observed,
         expected=expected,
-        **found,
     )
 
 
@@ -232,134 +249,14 @@ def _grouping_score(problem: Problem, reference: Any) -> FloatArray:
     return prob[:, 1 - at] if len(classes) == 2 else 1.0 - prob[:, at]
 
 
-# Pearson's chi-squared test on the distinct forecasts: no bins, for forecasts that take few values
-
-
-@declare("test", "pearson", symbol="X2", source="Pearson 1900")
-def pearson_test(
-    y_true: npt.ArrayLike,
-    y_prob: YProb = None,
-    *,
-    n_parameters: int = 0,
-    n_resamples: int | None = 1000,
-    rng: Rng = 0,
-    **data: Unpack[DataOptions],
-) -> TestResult:
-    """Test whether each class occurred as often as predicted, for each distinct forecast.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Class labels: integers, strings or booleans.
-    y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Probabilities; rows of a table sum to one. Equal rows of a table make a group.
-    n_parameters : int, default=0
-        Number of parameters that were fitted on these very rows. The law is then chi-squared, with as many degrees of freedom
-        less, and no labels are drawn.
-    n_resamples : int or None, default=1000
-        Number of label sets drawn from the forecast, whose statistics are the null distribution: exact for any number of rows.
-        With None it is the chi-squared law, which needs many rows for each forecast.
-    rng : numpy.random.Generator, int or None, default=0
-        Source of randomness of the draws.
-    **data : DataOptions
-        ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
-
-    Returns
-    -------
-    TestResult
-        The statistic is the sum over distinct forecasts and classes of (observed - expected)^2 / expected. Each distinct
-        forecast has as many degrees of freedom as it has classes of positive probability, less one.
-
-    Warns
-    -----
-    CalibrationWarning
-        If more than a fifth of the expected counts are below 5 and no labels are drawn: the p-value is then no good. And if
-        no labels are drawn and no degree of freedom is left; the p-value is then 1.
-
-    Notes
-    -----
-    The chi-squared law rejects up to 14 % of calibrated forecasts at a level of 5 % where expected counts are small, which of
-    extreme probabilities they are with 5000 rows too; draws reject 5 % (docs/size-and-power.md has the figures).
-
-    It tests the whole vector (canonical calibration), and sees any deviation that repeats at one forecast. Where a class of
-    probability zero occurred, the statistic is infinite and the p-value 0, that of draws as well.
-
-    References
-    ----------
-    Pearson, On the criterion that a given system of deviations ..., Philosophical Magazine 1900.
-
-    Examples
-    --------
-    >>> from calibrant.significance import pearson_test
-    >>> pearson_test([0, 0, 0, 1] * 20 + [1, 1, 0, 1] * 20, [0.25] * 80 + [0.5] * 80)
-    TestResult(Pearson: statistic=20, pvalue<=0.001)
-    """
-    whole("n_parameters", n_parameters, least=0, hint="Of a forecast from outside pass 0")
-    problem = as_problem(y_true, y_prob, **data)
-    draw = "Group" if n_parameters else "Draw labels, n_resamples=1000, or group"
-    found, _, _ = _of_groups(
-        problem,
-        same_rows(as_simplex(problem).prob),
-        None if n_parameters or n_resamples is None else resamples(n_resamples, hint="1000 is usual"),
-        rng,
-        df=lambda expected: int((expected > 0).sum()) - len(expected) - n_parameters,
-        seen=f"{n_parameters} parameters of the forecast were fitted on these rows." if n_parameters else OUTSIDE,
-        cure=f"{draw} the scores: hosmer_lemeshow_test.",
-    )
-    return TestResult("Pearson", **found)
-
-
 # Chi-squared over groups of rows: observed against expected counts of each class in each group
+
 
 RULE_OF_FIVE = 5.0
 """Expected count that a common rule asks for before it trusts the chi-squared law."""
 
 TOO_MANY_FEW = 0.2
 """Share of expected counts below five from which the chi-squared law is not to be trusted (Cochran's rule)."""
-
-
-def _of_groups(
-    problem: Problem,
-    of: IntArray,
-    n_resamples: int | None,
-    rng: Rng,
-    *,
-    df: Callable[[FloatArray], int],
-    seen: str,
-    cure: str,
-) -> tuple[dict[str, Any], FloatArray, FloatArray]:
-    """Test with the groups of rows; return the facts of a `TestResult`, and the counts observed and expected in the groups.
-
-    Without draws the law is chi-squared, with ``df`` of the expected counts.
-    """
-    simplex = as_simplex(problem)
-    scale, n_groups, n_classes = simplex.weights.effective_rows_per_weight, int(of.max()) + 1, simplex.classes.size
-    sums = [np.bincount(of, simplex.weight * column, n_groups) for column in simplex.prob.T]
-    expected = np.asarray(scale * np.column_stack(sums), dtype=np.float64)
-
-    cell = of[:, None] * n_classes + np.arange(n_classes)
-    found = scale * class_sums(of, simplex.label, simplex.weight, expected.shape)
-    null: KnownLaw | Draws
-    statistic = chi_squared_statistic(found, expected)
-    assumptions = (seen, INDEPENDENT, *simplex.weights.assumptions)
-    if n_resamples is None:
-        null = chi_squared(max(0, df(expected)))
-        assumptions += (enough_expected(expected),)
-        warn_if_sparse(expected, cure)
-    else:
-        labels = labels_of(simplex, n_resamples, as_rng(rng))
-        counts = (labels.sums_at(cell, block, simplex.weight, cell.max() + 1) for block in labels.blocks())
-        observed = (scale * row.reshape(expected.shape) for block in counts for row in block)
-        null = label_draws(np.array([chi_squared_statistic(one, expected) for one in observed]))
-    pvalue = 0.0 if statistic == np.inf else float(null.sf(statistic))
-    if statistic < np.inf and null.df == 0:
-        pvalue = 1.0
-        warn(
-            "a chi-squared test must have a degree of freedom; the forecast has too few distinct scores for one, and the "
-            "p-value is set to 1. Use more bins, or a test without groups such as kolmogorov_smirnov_test."
-        )
-    facts = {"statistic": statistic, "pvalue": pvalue, "null": null, "assumptions": assumptions}
-    return facts | {"hypothesis": hypothesis_of(problem)}, found, expected
 
 
 def chi_squared_statistic(observed: FloatArray, expected: FloatArray) -> float:
@@ -967,7 +864,7 @@ def spiegelhalter_test(
         z = float(np.sign(excess)) * np.inf if excess else 0.0
         warn(
             "the Brier score must have some variance under calibration; every probability is 0, 1/2 or 1. "
-            f"z is set to {z:g}. Use pearson_test, which looks at each forecast by itself."
+            f"z is set to {z:g}. Use hosmer_lemeshow_test, which counts events."
         )
     assumed = (*as_simplex(problem).weights.assumptions, "There are enough rows for a sum to be normal.")
     pvalue, words = float(2.0 * law.sf(abs(z))), hypothesis_of(problem, chosen)

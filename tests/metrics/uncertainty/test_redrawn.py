@@ -17,7 +17,7 @@ from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.bin_losses import REJECTIONS, BinTest, NormOfBins
 from calibrant.metrics.noise import error_through, redrawn, unwatched
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
-from calibrant.significance import pearson_test
+from calibrant.significance import resampling_test
 from calibrant.sums.draws import ConsistentLabels, as_rng
 
 RNG = np.random.default_rng(11)
@@ -216,7 +216,9 @@ def test_draws_that_are_measured_anew_are_shown(monkeypatch):
 def test_no_labels_are_drawn_of_2_to_the_63_equal_rows():
     """Also products of fractions and of a large number are whole: such weights are no numbers of rows."""
     prob, label = np.full((2, 3), 1 / 3), [0, 1]
-    assert np.isfinite(pearson_test(label, prob, n_resamples=2, sample_weight=[2.0**62, 1.0]).statistic)
+    assert np.isfinite(
+        resampling_test(label, prob, metric="brier", n_resamples=2, sample_weight=[2.0**62, 1.0]).statistic
+    )
     message = r"sample_weight must be below 2\*\*63 where .*; got 9.22337e\+18. Divide the weights by their largest"
     with pytest.raises(ValueError, match=message):
-        pearson_test(label, prob, n_resamples=2, sample_weight=[1.0, 2.0**63])
+        resampling_test(label, prob, metric="brier", n_resamples=2, sample_weight=[1.0, 2.0**63])
