@@ -147,8 +147,8 @@ def test_columns_of_one_file_are_forecasts_of_the_same_rows(shell):
         assert (code, says in err) == (2, True), err
 
 
-@pytest.mark.parametrize("ending", [".csv", ".parquet", ".feather", ".npz", ".jsonl", ".json"])
-def test_standard_input_is_a_table_of_any_kind(ending, shell, monkeypatch):
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".json"])
+def test_standard_input_is_a_table_of_csv_or_json(ending, shell, monkeypatch):
     if ending in (".json", ".jsonl"):
         records = [{"label": int(y), "p": p} for y, p in zip(Y, P, strict=True)]
         texts = {".json": json.dumps(records), ".jsonl": "\n".join(map(json.dumps, records))}

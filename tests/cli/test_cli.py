@@ -40,7 +40,7 @@ from calibrant.calibrators import (
 )
 from calibrant.cli.commands import USUAL_TESTS
 from calibrant.datasets import make_survey_forecast
-from calibrant.decisions import confusion_table, shift_prior
+from calibrant.decisions import confusion_table
 from calibrant.interop.tables import read_table, write_table
 
 RNG = np.random.default_rng(5)
@@ -448,13 +448,6 @@ def test_decisions_cost_what_the_library_says(run, forecast):
 def test_the_threshold_of_two_classes_is_said(run):
     path = save("f.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
     assert run("decide", path, "--costs", "0,4;1,0")[1].startswith("class 1 from a probability of 0.8 on\n")
-
-
-def test_new_priors_are_those_of_the_library(run):
-    path = save("f.csv", y=(TRUTH == 0).astype(int), p=PROB[:, 0])
-    out = run("decide", path, "--old-prior", "0.5", "--new-prior", "0.1")[1]
-    shifted = shift_prior(PROB[:, 0], old_prior=0.5, new_prior=0.1)
-    assert str(confusion_table((TRUTH == 0).astype(int), shifted, cost_matrix=[[0, 1], [1, 0]])) in out
 
 
 def test_decisions_are_written_beside_the_other_columns(run):

@@ -205,8 +205,6 @@ CASES = {
         "--costs": Case(("--costs", "0,4;1,0")),
         "--extra": Case(("--costs", "0,4,1;1,0,1", "--extra", "ask"), says="ask"),
         "--target-risk": Case(("--target-risk", "0.45"), says="the true error rate is at most 0.45"),
-        "--old-prior": Case(("--old-prior", "0.3", "--new-prior", "0.1")),
-        "--new-prior": Case(("--old-prior", "0.3", "--new-prior", "0.6")),
         "--output": OUTPUT,
         "--force": FORCE,
     },

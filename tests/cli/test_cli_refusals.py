@@ -142,7 +142,6 @@ WORDS = {
     ),
     "costs in words": (["decide", "good.csv", "--costs", "a,b;c,d"], r"--costs must be numbers between commas; got 'a,b'"),
     "ragged costs": (["decide", "good.csv", "--costs", "0,1;1"], r"--costs must have rows of one length; got '0,1;1'"),
-    "one prior": (["decide", "good.csv", "--new-prior", "0.1"], r"--old-prior and --new-prior must be given together"),
     "names": (["report", "good.csv", "-o", "o.html", "--names", "a,b"], r"needs a name of its own; got \['a', 'b'\] for 1"),
     "one name twice": (["report", "good.csv", "good.csv", "-o", "o.html"], r"needs a name of its own; got \['good', 'good'\]"),
     "no calibrator": (["apply", "no.json", "good.csv", "-o", "o.csv"], r"file that can be read; got no\.json: No such file"),

@@ -54,10 +54,6 @@ def test_where_no_threshold_keeps_it_all_abstain(run):
     ("words", "said"),
     [
         (("--costs", "0,1,1;1,0,1;1,1,0"), "--costs must be left out with --target-risk"),
-        (
-            ("--old-prior", "0.3,0.3,0.4", "--new-prior", "0.2,0.3,0.5"),
-            "--old-prior must be left out with --target-risk",
-        ),
         (("--target-risk", "2"), "pass risk=0.05. Here: --target-risk 0.05."),
     ],
 )

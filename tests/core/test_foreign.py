@@ -14,7 +14,6 @@ import sklearn.metrics
 import calibrant
 from calibrant._core import lazy
 from calibrant._core.lazy import PACKAGES, homes, load, where
-from calibrant._core.registry import entries
 
 KNOWN = json.loads(lazy.FOREIGN.read_text(encoding="utf-8"))
 FOREIGN, GUESSED = KNOWN["foreign"], KNOWN["guessed"]
@@ -66,13 +65,6 @@ def test_names_of_scikit_learn_are_there():
     assert len(theirs) > 4
     modules = (sklearn.calibration, sklearn.isotonic, sklearn.metrics)
     assert all(any(hasattr(module, name) for module in modules) for name in theirs)
-
-
-def test_symbols_of_metrics_answer_with_the_function():
-    assert where("NLL") == "NLL is log_loss here: from calibrant import log_loss"
-    assert where("TopLabelECE").startswith("TopLabelECE is top_label_calibration_error here: from calibrant")
-    assert where("Acc") == 'For Acc write assess(y_true, y_prob, metrics=["accuracy"]): from calibrant import assess'
-    assert all(where(metric.symbol) for metric in entries("metric").values())
 
 
 def test_an_unknown_name_is_refused_without_advice():

@@ -220,21 +220,6 @@ def test_rows_of_an_npz_are_those_of_its_arrays(tmp_path):
     assert len(table.columns["p"]) == 3
 
 
-def test_an_interrupt_under_an_error_of_a_writer_stays_an_interrupt(tmp_path, monkeypatch):
-    """An archive that is interrupted raises an error of its own while it is closed."""
-
-    def interrupted(*_, **__):
-        try:
-            raise KeyboardInterrupt
-        finally:
-            raise ValueError("Can't close the ZIP file while there is an open writing handle on it.")
-
-    monkeypatch.setattr(np.lib.format, "write_array", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_table(tmp_path / "out.npz", {"a": np.arange(3)})
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_of_numbers_as_text_the_first_that_is_none_is_named(tmp_path):
     np.savez(tmp_path / "t.npz", label=[1, 0, 1], prob=np.array(["0.5", "0.25", "abc"]))
     with pytest.raises(TypeError, match="got 'abc' in row 2"):

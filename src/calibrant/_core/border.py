@@ -29,7 +29,6 @@ from calibrant._core.arrays import (
     is_real,
     more,
     some,
-    text_of,
 )
 from calibrant._core.checks import as_numbers, finite_numbers, refuse, require
 from calibrant._core.rows import (
@@ -80,8 +79,6 @@ USUAL = Named()
 
 def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     """Labels as a one-dimensional array of integers, strings or booleans."""
-    if (words := text_of(y_true)) is not None:
-        return words
     array = as_array(name, y_true)
     if array.dtype.kind == "c":
         refuse(f"{name} must hold class labels", got="complex numbers", hint="Complex data not supported")

@@ -142,8 +142,6 @@ def where(name: str) -> str:
         return _of_other_package(name, *known["foreign"][name])
     if name in known["guessed"]:
         return f"For {name}: {'; '.join(map(_import_of, known['guessed'][name]))}"
-    if answer := _of_metric(name):
-        return answer
     near = get_close_matches(name, homes(), n=1, cutoff=0.8)
     return f"Did you mean {near[0]}? {_import_of(near[0])}" if near else ""
 
@@ -152,20 +150,6 @@ def _of_other_package(name: str, package: str, ours: str, note: str = "") -> str
     needed = dict.fromkeys(word for word in re.findall(r"\w+", ours) if word in homes())
     lines = [*map(_import_of, needed), *([] if ours in needed else [ours])]
     return f"For {name} of {package}: {'; '.join(lines)}{f'. {note}.' if note else ''}"
-
-
-def _of_metric(name: str) -> str:
-    """Return what to write for a metric that is found by a name, such as "NLL"; empty where there is none."""
-    from calibrant._core.registry import find
-
-    try:
-        metric = find("metric", name)
-    except ValueError:
-        return ""
-    function = str(getattr(metric.target, "__name__", ""))
-    if function in homes():
-        return f"{name} is {function} here: {_import_of(function)}"
-    return f'For {name} write assess(y_true, y_prob, metrics=["{metric.name}"]): {_import_of("assess")}'
 
 
 def _import_of(name: str) -> str:

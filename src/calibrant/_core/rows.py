@@ -860,10 +860,11 @@ def _in_range(name: str, values: FloatArray, scale: float, remedies: Remedies) -
     if values.min() < 0 or values.max() > scale:
         outside = (values < -BEYOND * scale) | (values > (1 + BEYOND) * scale)
         if outside.any():
-            must, hint_of = "probabilities in [0, 1]", _hint_of_column if values.ndim == 1 else _hint_of_table
+            hint = (_hint_of_column if values.ndim == 1 else _hint_of_table)(name, values, remedies)
+            must = "probabilities in [0, 1]"
             if scale != 1:
-                must, hint_of = "percent in [0, 100]", _hint_of_percent
-            raise ValueError(f"{name} must hold {must}; {_shown(values, outside)}. {hint_of(name, values, remedies)}")
+                must, hint = "percent in [0, 100]", "Correct these values, or leave rows='percent' out."
+            raise ValueError(f"{name} must hold {must}; {_shown(values, outside)}. {hint}")
         values = np.clip(values, 0.0, scale)
     return values if scale == 1 else values / scale
 
@@ -913,8 +914,6 @@ def _hint_of_column(name: str, values: FloatArray, remedies: Remedies) -> str:
         hints.append(f"If these are percent, {remedies.percent}.")
     else:
         hints.append(remedies.logit)
-        if high <= 0:
-            hints.append(f"If these are logarithms of probabilities, pass np.exp({name}).")
     return " ".join(hints)
 
 
@@ -923,10 +922,7 @@ def _hint_of_table(name: str, values: FloatArray, remedies: Remedies) -> str:
     with np.errstate(over="ignore"):
         sums = values.sum(axis=1)
     if low < -BEYOND:
-        near = any(
-            low >= -SLIGHT * scale and high <= (1 + SLIGHT) * scale and _near(sums, scale, SLIGHT)
-            for scale in (1.0, PERCENT)
-        )
+        near = low >= -SLIGHT and high <= 1 + SLIGHT and _near(sums, 1.0, SLIGHT)
         return f"{_clip(name, 'None')} Then {remedies.normalize}." if near else remedies.logit
     lead, sums = _without_zeros(sums)
     if _near(sums, 1.0, SLIGHT):
@@ -937,13 +933,6 @@ def _hint_of_table(name: str, values: FloatArray, remedies: Remedies) -> str:
     if _may_be_percent(low, high):
         return f"{lead}If these are percent or counts, {remedies.normalize}. {_one_by_one(sums, remedies)}".rstrip()
     return f"{lead}If these are counts, {remedies.normalize}. {remedies.logit}"
-
-
-def _hint_of_percent(name: str, values: FloatArray, remedies: Remedies) -> str:
-    """Say what to do about numbers outside [0, 100] that were declared as percent."""
-    if values.min() >= -SLIGHT * PERCENT and values.max() <= (1 + SLIGHT) * PERCENT:
-        return _clip(name, "100")
-    return "Correct these values, or leave rows='percent' out."
 
 
 def _hint_of_sums(sums: FloatArray, scale: float, remedies: Remedies) -> str:

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_n_features, check_is_fitted, column_or_1d, has_fit_parameter, validate_data
 
 from calibrant._core import arrays as links
-from calibrant._core.arrays import FloatArray, as_array, columns_of, text_of
+from calibrant._core.arrays import FloatArray, as_array, columns_of
 from calibrant._core.border import SAMPLED, Input, as_forecast, as_labels, as_problem, declared
 from calibrant._core.checks import as_numbers, choice, flag, is_word, number, numbers, refuse, require, source, whole
 from calibrant._core.registry import declare, find
@@ -233,8 +233,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _problem_of(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None) -> Problem:
         values = self._received(X, reset=True)
-        words = text_of(y)
-        truth = as_labels(column_or_1d(as_array("y_true", y), warn=True)) if words is None else words
+        truth = as_labels(column_or_1d(as_array("y_true", y), warn=True))
         return as_problem(
             truth,
             values,

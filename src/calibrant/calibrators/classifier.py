@@ -36,7 +36,7 @@ from sklearn.utils.validation import (
 )
 
 from calibrant._core import arrays as links
-from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, more, text_of
+from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, more
 from calibrant._core.border import as_labels, as_problem, as_weights
 from calibrant._core.checks import as_numbers, choice, refuse, require, require_jobs
 from calibrant._core.rows import Problem
@@ -96,8 +96,6 @@ def default_of(problem: Problem) -> Method:
 
 def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return a group a row, as splitters take it: objects that have no order, such as words beside numbers, by numbers."""
-    if (words := text_of(groups)) is not None:
-        return words
     array = as_array("groups", groups)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

@@ -51,7 +51,6 @@ from calibrant.cli.inputs import (
 from calibrant.curves.simplex_partition import SimplexPoints, simplex_points, splits_of
 from calibrant.datasets import load_digits_forecast
 from calibrant.decisions.abstaining import risk_threshold
-from calibrant.decisions.prior_shift import shift_prior
 from calibrant.decisions.thresholds import confusion_table, decide, optimal_threshold
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.columns import Values
@@ -405,10 +404,10 @@ def run_decide(asked: Namespace) -> int:
         require_free(Path(asked.output), force=asked.force, inputs=[asked.file])
         format_of(asked.output)
     forecast = read(asked, asked.file, label_optional=True)
-    values, given = _for_new_priors(asked, forecast.values, forecast.input)
+    values = forecast.values
     n_classes = 2 if values.ndim == 1 else values.shape[1]
     extra = asked.extra.split(",") if asked.extra else None
-    options: Any = {"extra": extra, "labels": forecast.classes, "input": given}
+    options: Any = {"extra": extra, "labels": forecast.classes, "input": forecast.input}
     if asked.target_risk is None:
         cost = _costs(asked.costs, n_classes=n_classes)
     else:
@@ -450,9 +449,10 @@ def _write_decisions(asked: Namespace, forecast: Forecast, decision: Any, expect
 
 def _kept_risk(asked: Namespace, forecast: Forecast) -> float:
     """Print the threshold from which answers keep the target risk, and return it."""
-    for name in ("costs", "extra", "old_prior", "new_prior"):
-        option = f"--{name.replace('_', '-')}"
-        left_out(option, getattr(asked, name), "with --target-risk", hint="It is another question: ask one of them")
+    for name in ("costs", "extra"):
+        left_out(
+            f"--{name}", getattr(asked, name), "with --target-risk", hint="It is another question: ask one of them"
+        )
     must, hint = "--target-risk needs a label column, to count errors", "Name it by --label"
     require(forecast.label_column is not None, must, got=f"none in {forecast.file}", hint=hint)
     rows, notion = forecast.rows(), "binary"  # a stated confidence is that the one answer is right
@@ -461,16 +461,6 @@ def _kept_risk(asked: Namespace, forecast: Forecast) -> float:
     found = risk_threshold(**rows, risk=asked.target_risk, notion=notion)
     print(found)
     return found.threshold
-
-
-def _for_new_priors(asked: Namespace, values: Any, given: str) -> tuple[Any, Any]:
-
-    if asked.old_prior is None and asked.new_prior is None:
-        return values, given
-    if asked.old_prior is None or asked.new_prior is None:
-        raise ValueError("--old-prior and --new-prior must be given together; one is missing. Give both, or neither.")
-    old, new = _numbers("--old-prior", asked.old_prior), _numbers("--new-prior", asked.new_prior)
-    return shift_prior(values, old_prior=old, new_prior=new, input=given), "probability"  # type: ignore[arg-type]
 
 
 def _costs(text: str | None, *, n_classes: int) -> Any:
@@ -489,7 +479,7 @@ def _numbers(option: str, text: str) -> float | list[float]:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
         must = f"{option} must be numbers between commas"
-        refuse(must, value=text, hint="For two classes: --costs '0,4;1,0', --new-prior 0.1")
+        refuse(must, value=text, hint="For two classes: --costs '0,4;1,0'")
     return numbers if len(numbers) > 1 else numbers[0]
 
 

@@ -331,15 +331,6 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
 
 STANDARD_INPUT = "-"
 
-KINDS = {
-    rb"PAR1": ".parquet",
-    rb"ARROW1": ".feather",
-    rb"PK\x03\x04": ".npz",
-    rb"\s*\[\s*[{\[]": ".json",
-    rb"\s*{\s*\"": ".jsonl",
-}
-"""How a table that comes by standard input begins, and the ending of such files; any other is CSV."""
-
 
 @cache
 def _of_standard_input() -> str:
@@ -347,10 +338,7 @@ def _of_standard_input() -> str:
     if sys.stdin is None or sys.stdin.isatty():
         refuse("- must be a table that comes by standard input", got="none", hint="Write: calibrant COMMAND - < FILE")
     data = sys.stdin.buffer.read().removeprefix(codecs.BOM_UTF8)
-    ending = next((ending for start, ending in KINDS.items() if re.match(start, data)), ".csv")
-    lines = data.strip().split(b"\n", 1)
-    if ending == ".jsonl" and (len(lines) == 1 or not lines[0].rstrip().endswith(b"}")):
-        ending = ".json"  # an object on one line, or over several
+    ending = ".json" if data.lstrip()[:1] in (b"{", b"[") else ".csv"
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder, f"standard-input{ending}")

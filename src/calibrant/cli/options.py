@@ -171,8 +171,6 @@ file FILE: predictions; with a label column, the cost of the decisions is printe
 --extra A,B: names of the columns of --costs beyond the classes (default: abstain)
 --target-risk R (float): instead of --costs: the lowest confidence from which answers have at most this error rate, with a
     confidence of 95 %%; needs labels, or --correct and --confidence. With --output, rows below it get the decision abstain
---old-prior P: share of the event, or of each class, in the data on which the predictions are calibrated
---new-prior P: the same in the data to decide on
 -o --output OUT: write the file with columns decision and expected_cost
 {FORCE}{COLUMNS}"""
 REPORT = f"""\

@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import text_of
-
 Array = npt.NDArray[Any]
 
 Rows = slice | npt.NDArray[np.intp]
@@ -174,8 +172,6 @@ class Arrow:
         import pyarrow
 
         data = self.data
-        if (words := text_of(data)) is not None:
-            return words
         if pyarrow.types.is_dictionary(data.type):
             data = data.cast(data.type.value_type)
         if pyarrow.types.is_decimal(data.type):

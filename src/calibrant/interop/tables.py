@@ -104,8 +104,6 @@ def write_table(
             except (OSError, ImportError):
                 raise
             except Exception as error:  # pyarrow has errors of its own, also for a full disk
-                if (end := _ending_behind(error)) is not None:
-                    raise end from None
                 raise ValueError(
                     f"the table must be writable as {kind}; {path} could not be: {first_line(error)}. "
                     "Make room, drop the column, or choose another format."
@@ -138,13 +136,6 @@ def _left_out(table: FileTable, kind: str, file: str) -> Set[str]:
             stacklevel=3,
         )
     return frozenset(left_out)
-
-
-def _ending_behind(error: BaseException) -> BaseException | None:
-    """Return the signal that ended the process, where an error hides it: zipfile raises one of its own."""
-    while isinstance(error, Exception) and error.__context__ is not None:
-        error = error.__context__
-    return None if isinstance(error, Exception) else error
 
 
 def _write_npz(path: Path, table: FileTable) -> None:
