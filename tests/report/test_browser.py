@@ -7,9 +7,6 @@ import numpy as np
 import pytest
 
 from calibrant import TemperatureScaling, assess, compare, load_digits_forecast, write_report
-from calibrant.binning import RecursiveSplit
-from calibrant.calibrators import CanonicalBinning
-from calibrant.curves.simplex_partition import simplex_points
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need playwright")
 CHROMIUM = os.environ.get("CALIBRANT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -70,7 +67,7 @@ def visiting(page):
     return visit
 
 
-visit, solid = visiting("url"), visiting("solid_url")
+visit = visiting("url")
 
 
 WIDTHS = {"small telephone": 320, "telephone": 390, "tablet": 820, "desk": 1200}
@@ -354,104 +351,3 @@ def test_long_names_and_large_counts_stick_out_nowhere(browser, tmp_path):
         assert opened.page.evaluate(CUT_TEXT) == []
     finally:
         opened.context.close()
-
-
-# Rows in the tetrahedron
-
-
-@pytest.fixture(scope="module")
-def solid_url(tmp_path_factory):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(4), 400)
-    label = np.array([rng.choice(4, p=p) for p in prob])
-    fitted = CanonicalBinning(RecursiveSplit(4)).fit(prob, label)
-    names = np.array(["a name longer than a corner has room for", "WWWWWWWWWWWWWW", "c", "d"])
-    shown = simplex_points(names[label], prob, labels=list(names)), simplex_points(label, prob, fitted)
-    path = tmp_path_factory.mktemp("report") / "solid.html"
-    simplex = dict(zip(("before", "after"), shown, strict=True))
-    write_report(assess(label, prob, n_resamples=1), path, simplex=simplex)
-    return path.as_uri()
-
-
-CORNERS = """n => [...document.querySelectorAll('svg.solid')[n].querySelectorAll('.corner')]
-    .map(c => c.getAttribute('transform').match(/-?[0-9.]+/g).map(Number))"""
-POINTS = """n => [...document.querySelectorAll('svg.solid')[n].querySelectorAll('.points circle')]
-    .map(c => Number(c.getAttribute('cx')))"""
-REST = 400  # milliseconds: the picture is put in order when the hand rests
-
-
-def places(points):
-    return np.array([float(point.get_attribute("cx")) for point in points])
-
-
-def corners(page, number=0):
-    return page.evaluate(CORNERS, number)
-
-
-def test_the_script_runs_under_the_policy_of_the_page_and_asks_for_nothing(solid, solid_url):
-    opened = solid()
-    assert opened.complaints == []
-    assert opened.requests == [solid_url]
-    assert opened.page.get_by_text("Drag to turn").first.is_visible()
-
-
-@pytest.mark.parametrize("key", ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"])
-def test_arrow_keys_turn_all_tetrahedra_together_and_home_turns_back(key, solid):
-    page = solid().page
-    first = corners(page)
-    page.query_selector("svg.solid").focus()
-    scrolled = page.evaluate("scrollY")
-    page.keyboard.press(key)
-    page.wait_for_timeout(REST)
-    assert np.abs(np.subtract(corners(page), first)).max() > 10
-    assert corners(page) == corners(page, 1) == corners(page, 2)
-    assert page.evaluate("scrollY") == scrolled
-    page.keyboard.press("Home")
-    page.wait_for_timeout(REST)
-    np.testing.assert_allclose(corners(page), first, atol=0.15)
-
-
-def test_the_near_side_follows_the_mouse(solid):
-    page = solid(viewport={"width": 1000, "height": 900}).page
-    points = page.query_selector_all("svg.solid >> nth=0 >> .points circle")  # handles: put in order anew, they stay
-    before = places(points)
-    picture = page.query_selector("svg.solid")
-    picture.scroll_into_view_if_needed()
-    box = picture.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 30, y, steps=3)
-    page.mouse.up()
-    page.wait_for_timeout(REST)
-    moved = places(points) - before  # the last drawn were nearest
-    assert moved[-20:].mean() > 3
-    assert moved[:20].mean() < -3
-    page.mouse.move(x + 200, y, steps=3)
-    page.wait_for_timeout(REST)
-    settled = page.evaluate(POINTS, 0)
-    page.mouse.move(x, y)
-    page.wait_for_timeout(REST)
-    assert page.evaluate(POINTS, 0) == settled  # no button, no turning
-
-
-def test_without_script_there_is_a_still_picture_without_a_hint(solid):
-    page = solid(java_script_enabled=False).page
-    assert page.get_by_role("img", name="Labels of rows in the tetrahedron: before").is_visible()
-    assert not page.get_by_text("Drag to turn").first.is_visible()
-    assert page.locator("svg.solid[tabindex]").count() == 0
-
-
-@each_width
-def test_rows_stick_out_nowhere_however_they_are_turned(width, solid):
-    page = solid(viewport={"width": width, "height": 900}).page
-    for details in page.query_selector_all("details"):
-        details.evaluate("d => { d.open = true }")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    picture = page.query_selector("svg.solid")
-    picture.focus()
-    for _ in range(6):
-        assert page.evaluate(CUT_TEXT) == []
-        for key in ("ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowUp", "ArrowUp"):
-            page.keyboard.press(key)
-        page.wait_for_timeout(REST // 2)

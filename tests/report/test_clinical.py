@@ -121,7 +121,7 @@ def test_the_command_and_a_comparison_have_a_panel_of_one_event_and_of_no_other_
     monkeypatch.chdir(tmp_path)
     y, p = forecast(400)
     write_table("f.csv", {"label": y, "p_ill": p, "p_well": 1 - p}, force=False)
-    words = ["report", "f.csv", "-o", "r.html", "--force", "--resamples", "9", "--points", "0"]
+    words = ["report", "f.csv", "-o", "r.html", "--force", "--resamples", "9"]
     for more, has in (([], True), (["--pos-label", "ill"], True), (["--notion", "confidence"], False)):
         assert main([*words, *more]) == 0
         event = "ill" if more else "well"

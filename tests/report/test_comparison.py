@@ -91,7 +91,7 @@ def test_the_ece_of_another_notion_is_compared_by_that_notion(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     for name, table in (("a", prob), ("b", flat)):
         write_table(f"{name}.csv", {"label": y, **{f"p_{k}": table[:, k] for k in range(3)}}, force=False)
-    words = ["report", "a.csv", "b.csv", "-o", "r.html", "--points", "0"]
+    words = ["report", "a.csv", "b.csv", "-o", "r.html"]
     assert main([*words, "--notion", "flattened"]) == 0
     one = compare((y[:, None] == range(3)).ravel(), {"a": prob.ravel(), "b": flat.ravel()}, metric="ece")["b"]
     figures = re.search(r"ECE goes from ([\d.]+) to ([\d.]+) \(difference ([+-][\d.]+)", capsys.readouterr().out)

@@ -13,7 +13,7 @@ from calibrant import assess, load_digits_forecast, write_report
 from calibrant.assessment.table import figures_of
 from calibrant.report.page import DRAWN, render, summarise
 
-pytest.importorskip("jinja2")
+jinja2 = pytest.importorskip("jinja2")
 
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7 * 7 }}"
 Y, PROB = load_digits_forecast()
@@ -85,6 +85,22 @@ def test_a_policy_forbids_loading_and_every_script_but_the_one_that_sorts_the_ta
     two = render({"f": assess(Y == 3, PROB[:, 3], n_resamples=1)})
     assert policy(Page(two)) == "default-src 'none'; style-src 'unsafe-inline'"
     assert "runs nothing.</footer>" in two
+
+
+def test_the_script_may_run_where_files_have_other_ends_of_lines(monkeypatch, digits, text):
+    """A browser reads both ends of lines as one character before it hashes a script."""
+    read = jinja2.PackageLoader.get_source
+
+    def of_windows(self, environment, template):
+        source, *rest = read(self, environment, template)
+        return (source.replace("\n", "\r\n"), *rest)
+
+    monkeypatch.setattr(jinja2.PackageLoader, "get_source", of_windows)
+    theirs = render(digits, title="Digits")
+    (script,) = re.findall(r"<script>(.*?)</script>", theirs, flags=re.DOTALL)
+    assert "\r" not in script
+    of_both = [re.search(r"script-src '([^']*)'", one)[1] for one in (text, theirs)]
+    assert of_both[0] == of_both[1]
 
 
 def test_ids_are_unique_and_references_to_them_resolve(page):

@@ -48,19 +48,18 @@ from calibrant.cli.inputs import (
     read,
     warn_beside_other_rows,
 )
-from calibrant.curves.simplex_partition import SimplexPoints, simplex_points, splits_of
 from calibrant.datasets import load_digits_forecast
 from calibrant.decisions.abstaining import risk_threshold
 from calibrant.decisions.thresholds import confusion_table, decide, optimal_threshold
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.columns import Values
-from calibrant.interop.save import columns_of, load_calibrator
+from calibrant.interop.save import load_calibrator
 from calibrant.interop.tables import select_one, write_table
 from calibrant.interop.writing import PAGES, PICTURES, format_of, require_ending, require_free, whole_file
 from calibrant.metrics.kinds import metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.planning import rows_for
-from calibrant.report.page import MOST_POINTS, NEEDED, plot_clinical, rows_of, write_report
+from calibrant.report.page import NEEDED, plot_clinical, rows_of, write_report
 from calibrant.report.sentences import COMPARED, comparison, findings, headline
 from calibrant.significance.differences import as_level
 from calibrant.significance.result import TestResult, adjusted_pvalues, shown_adjusted
@@ -742,8 +741,6 @@ def run_report(asked: Namespace) -> int:
     """Write a page that compares forecasts."""
     read_files = [*asked.files, *([asked.calibrator] if asked.calibrator else [])]
     require_free(Path(asked.output), force=asked.force, inputs=read_files, endings=PAGES)
-    if asked.points > MOST_POINTS:
-        raise ValueError(f"--points must be at most {MOST_POINTS}; got {asked.points}. The default is 1000.")
     names = _names_of(asked)
     in_batches = asked.sample is None and any(is_in_batches(asked, [file]) for file in asked.files)
     if in_batches:
@@ -756,31 +753,21 @@ def run_report(asked: Namespace) -> int:
         must, got = "a picture must be of one forecast that is read whole", f"{len(asked.files)} to read"
         require(len(names) == 1 and not in_batches, must, got=got, hint="Pass one file")
     assessments: dict[str, Assessment] = {}
-    simplex: dict[str, SimplexPoints] = {}
     shown: list[Shown] = []  # without files in batches, of which no single rows are shown
     for name, file in zip(names, asked.files if in_batches else [], strict=False):
         assessments[name] = assessed(asked, inputs.open_stream(asked, [file]), extra=NEEDED)
     tables = [] if in_batches else [inputs.in_memory(asked, file) for file in asked.files]
     for name, forecast in zip(names, inputs.aligned(tables), strict=False):
-        calibrated, splits = None, None
         assessments[name] = assessed(asked, forecast, extra=NEEDED)
         shown.append((name, forecast, None))
         if asked.calibrator:
-            calibrator = load_calibrator(asked.calibrator)
-            fitted = columns_of(calibrator)
-            if fitted is None or list(fitted) == list(forecast.forecast_columns):
-                splits = splits_of(calibrator)  # the points that it splits around
-            calibrated = forecast.calibrated(calibrator)
+            calibrated = forecast.calibrated(load_calibrator(asked.calibrator))
             shown.append((f"{name}, calibrated", forecast, calibrated))
             assessments[shown[-1][0]] = assessed(asked, forecast, prob=calibrated, extra=NEEDED)
-        if asked.points and len(forecast.forecast_columns) in (3, 4):
-            options = {"max_points": asked.points, "rng": asked.seed}
-            points = simplex_points(**forecast.rows(), calibrator=calibrated, **options)
-            simplex[name] = replace(points, splits=splits)
     # A forecast that stands alone may be one of a calibration set; those that are compared are of rows to test on.
     advice = advised(shown[0][1]) if len(shown) == 1 else None
     differences = differences_from(shown[0], shown[1:]) if len(shown) > 1 else []
-    more: Any = {"simplex": simplex, "advice": advice, "differences": differences}
+    more: Any = {"advice": advice, "differences": differences}
     more["clinical"] = {} if asked.notion else {name: forecast.rows(prob) for name, forecast, prob in shown}
     ax = None
     if asked.picture is not None:

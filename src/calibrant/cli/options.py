@@ -180,8 +180,6 @@ files FILE (+): one or more files with the same columns, such as before and afte
 --picture PICTURE: draw the clinical panel of one event as well, as .png, .svg or .pdf; with --calibrator after it
 --names A,B: names of the files in the report (default: the files' names)
 --title TITLE (=Calibration report): title of the page
---points N (natural, =1000): with 3 or 4 classes: number of rows, drawn at random, to show as points of a triangle or
-    tetrahedron; 0 for none (default: %(default)s)
 {FORCE}{SAMPLE}{ON_ERROR}{COLUMNS}{NOTION}{MEASURING}"""
 MONITOR = f"""\
 files FILE (+): files, or folders whose files are read in the order of their names

@@ -1,6 +1,6 @@
 """The report as one self-contained HTML page: no external reference, works offline and in print.
 
-It runs nothing, but for one script of its own where there is a tetrahedron to turn; a policy in the page allows that alone.
+It runs nothing, but for one script of its own where there is a table to sort; a policy in the page allows that alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from html import escape
-from itertools import combinations, groupby
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -33,8 +33,6 @@ from calibrant.assessment.table import Assessment, assess, figures_of, heads
 from calibrant.binning import EqualMass, EqualWidth
 from calibrant.curves.reliability import FEW as FEW_ROWS
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, curve_of, interval_of, reliability_curve
-from calibrant.curves.simplex import mixed
-from calibrant.curves.simplex_partition import CORNERS, SimplexPoints, splits_inside
 from calibrant.curves.smooth import SmoothReliabilityCurve, plot_smooth_reliability, smooth_reliability_curve
 from calibrant.decisions.expected_cost import decision_curve
 from calibrant.drawing import as_named, require_kind
@@ -46,156 +44,6 @@ from calibrant.report.sentences import COMPARED, comparison, findings, headline
 
 if TYPE_CHECKING:
     from calibrant.monitoring import MonitorTable
-
-
-# Rows on the triangle or in the tetrahedron, as plain values: where each point stands on the page, and what it is
-
-
-MOST_POINTS = 2000
-"""More would make a page that is heavy to load and to turn."""
-
-MOST_VECTORS = 40
-"""Different calibrated vectors up to which a table lists them."""
-
-SHORT = 10
-"""Letters of a class that stand at its corner; the key says the whole name."""
-
-SIDE = {3: 340.0, 4: 280.0}
-"""Length of an edge in units of the picture, which is 480 wide."""
-
-RADIUS, FEW = (3.4, 2.6), 400
-"""Radius of a point, of few of them and of many."""
-
-NEARER = 0.3
-"""How much larger the nearest points are drawn, and how much smaller the farthest."""
-
-
-def simplex_section(simplex: SimplexPoints | Mapping[str, SimplexPoints] | None) -> list[dict[str, Any]]:
-    """Return what a report shows of rows as points: for each name its pictures and tables."""
-    given = simplex if isinstance(simplex, Mapping) else {"forecast": simplex}
-    if simplex is None or not given:
-        return []
-    named = as_named(given, "simplex", "simplex_points(y_true, y_prob)", SimplexPoints)
-    must, hint = f"a report shows at most {MOST_POINTS} points", f"Pass simplex_points(..., max_points={MOST_POINTS})"
-    for name, points in named.items():
-        require(len(points.prob) <= MOST_POINTS, must, got=f"{len(points.prob)} under {name!r}", hint=hint)
-    return [_shown(name, points) for name, points in named.items()]
-
-
-def _shown(name: str, points: SimplexPoints) -> dict[str, Any]:
-    n_classes = len(points.classes)
-    middle = CORNERS[n_classes].mean(axis=0)
-    where = SIDE[n_classes] * (points.place - middle)
-    corners = SIDE[n_classes] * (CORNERS[n_classes] - middle)
-    fills = {"label": [drawing.CERTAIN[k] for k in points.label.tolist()]}
-    if points.calibrated is not None:
-        colours = np.round(255.0 * mixed(points.calibrated)).astype(np.uint8)
-        fills["calibrated"] = [f"#{bytes(colour).hex()}" for colour in colours]
-    seen, about = _seen(where), _about(points)
-    order = np.argsort(seen[:, 2], kind="stable").tolist()  # what is near hides what is far
-    marks = [(i, _mark(seen[i], where[i]) | {"about": about[i]}) for i in order]
-    inside = splits_inside(points.splits)
-    splits = np.reshape(list(inside.values()), (len(inside), n_classes))
-    between = SIDE[n_classes] * (splits @ CORNERS[n_classes] - middle)
-    ends = zip(points.classes, _seen(corners), corners, strict=True)
-    cuts = zip(inside, _seen(between), between, strict=True)
-    return {
-        "name": name,
-        "solid": n_classes == 4,
-        "radius": RADIUS[0] if len(points.prob) <= FEW else RADIUS[1],
-        "view": _view().round(6).ravel().tolist(),
-        "rows": points.n_rows,
-        "shown": len(points.prob),
-        "calibrator": points.calibrator,
-        "classes": [{"name": c, "colour": colour} for c, colour in zip(points.classes, drawing.CERTAIN, strict=False)],
-        "corners": [_mark(at, corner) | {"short": _short(c)} for c, at, corner in ends],
-        "edges": _edges(_seen(corners)),
-        "splits": [_mark(at, split) | {"number": number} for number, at, split in cuts],
-        "all_splits": 0 if points.splits is None else len(points.splits),
-        "pictures": [{"by": by, "points": [m | {"fill": fill[i]} for i, m in marks]} for by, fill in fills.items()],
-        "by_class": _by_class(points),
-        "by_vector": _by_vector(points),
-    }
-
-
-def _view() -> FloatArray:
-    """Return the directions to the right, downward and to the eye."""
-    height, turn = np.radians(drawing.VIEW)
-    right = [-np.sin(turn), np.cos(turn), 0.0]
-    eye = [np.cos(height) * np.cos(turn), np.cos(height) * np.sin(turn), np.sin(height)]
-    return np.array([right, -np.cross(eye, right), eye])
-
-
-def _seen(where: FloatArray) -> FloatArray:
-    """Return places as they are seen: to the right, downward, toward the eye."""
-    if where.shape[1] == 3:
-        return np.asarray(where @ _view().T, dtype=np.float64)
-    return np.column_stack([where[:, 0], -where[:, 1], np.zeros(len(where))])
-
-
-def _mark(seen: FloatArray, where: FloatArray) -> dict[str, Any]:
-    """Return where something stands in the picture, how large it is drawn, and where it is in space."""
-    x, y, depth = seen.round(1).tolist()
-    size = round(1.0 + NEARER * depth / (SIDE[4] * np.sqrt(3 / 8)), 2)
-    return {"x": x, "y": y, "size": size, "at": where.round(1).tolist()}
-
-
-def _edges(corners: FloatArray) -> list[dict[str, Any]]:
-    """Return the edges; one of a solid is hidden where both of its faces, each opposite a corner, look away from the eye."""
-    edges = []
-    for i, j in combinations(range(len(corners)), 2):
-        others = [k for k in range(len(corners)) if k not in (i, j)]
-        hidden = len(corners) == 4 and bool((corners[others, 2] >= 0).all())
-        ends = {"from": corners[i, :2].round(1).tolist(), "to": corners[j, :2].round(1).tolist()}
-        edges.append(ends | {"hidden": hidden, "ends": [i, j, *others]})
-    return edges
-
-
-def _about(points: SimplexPoints) -> list[str]:
-    """Say what each point is."""
-    parts = [[f"forecast {_vector(row)}" for row in points.prob.tolist()]]
-    if points.calibrated is not None:
-        parts.append([f"calibrated {_vector(row)}" for row in points.calibrated.tolist()])
-    names = [_short(c) for c in points.classes]
-    parts.append([f"label {names[k]}" for k in points.label.tolist()])
-    return ["; ".join(row) for row in zip(*parts, strict=True)]
-
-
-def _by_class(points: SimplexPoints) -> list[dict[str, Any]]:
-    """Return the number of rows of each label, and their mean predicted probabilities."""
-    lines = []
-    for k, name in enumerate(points.classes):
-        own = points.label == k
-        forecast, calibrated = (
-            None if table is None else _vector(table[own].mean(axis=0)) if own.any() else "–"
-            for table in (points.prob, points.calibrated)
-        )
-        lines.append({"name": name, "rows": int(own.sum()), "forecast": forecast, "calibrated": calibrated})
-    return lines
-
-
-def _by_vector(points: SimplexPoints) -> list[dict[str, Any]]:
-    """Return the calibrated vectors, if they are few, and how often each class occurred in the rows of each."""
-    if points.calibrated is None:
-        return []
-    vectors, number = np.unique(points.calibrated, axis=0, return_inverse=True)
-    if len(vectors) > MOST_VECTORS:
-        return []
-    occurred = np.zeros((len(vectors), len(points.classes)))
-    np.add.at(occurred, (number.ravel(), points.label), 1.0)
-    rows = occurred.sum(axis=1)
-    return [
-        {"vector": _vector(vector), "rows": int(rows[i]), "shares": _vector(occurred[i] / rows[i])}
-        for i, vector in sorted(enumerate(vectors.tolist()), key=lambda line: -rows[line[0]])
-    ]
-
-
-def _vector(vector: Any) -> str:
-    return ", ".join(f"{part:.2f}" for part in vector)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= SHORT else f"{name[: SHORT - 1]}…"
 
 
 # The page of a monitor: a picture and a table for each group, in one file that needs nothing else
@@ -420,7 +268,6 @@ def summarise(
     assessments: Mapping[str, Assessment] | Comparison,
     *,
     title: str = "Calibration report",
-    simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
     differences: Comparison | Sequence[Comparison] = (),
     clinical: Rows | Mapping[str, Rows] | None = None,
@@ -494,7 +341,6 @@ def summarise(
         "few": FEW_ROWS,
         "classes": classes,
         "class_diagrams": _overlays(of_classes, [line["name"] for line in classes[:MOST_CLASSES]]),
-        "simplex": simplex_section(simplex),
         "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
     }
 
@@ -674,7 +520,6 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     title: str = "Calibration report",
-    simplex: SimplexPoints | Mapping[str, SimplexPoints] | None = None,
     advice: Advice | Mapping[str, Advice] | None = None,
     differences: Comparison | Sequence[Comparison] = (),
     clinical: Rows | Mapping[str, Rows] | None = None,
@@ -693,9 +538,6 @@ def write_report(
         is whole or absent.
     title : str, default="Calibration report"
         Title of the page.
-    simplex : SimplexPoints or dict of name to SimplexPoints, optional
-        Rows of three or four classes to show as points, at most 2000 each: on a triangle, or in a tetrahedron that mouse, touch
-        and arrow keys turn. The page then holds the forecast and the label of each of these rows.
     advice : Advice or dict of name to Advice, optional
         Result of `advise` for a forecast: the page then names the calibrator to fit, with the figures behind it. Without it
         the page names the command that computes it.
@@ -714,7 +556,7 @@ def write_report(
     FileExistsError
         If the file exists.
     TypeError, ValueError
-        If ``simplex`` holds something else, or too many points, or ``path`` has another ending.
+        If ``path`` has another ending, or something is not of the assessed forecasts.
     ImportError
         If jinja2 is not installed.
 
@@ -728,7 +570,7 @@ def write_report(
     """
     require_free(Path(path), force=force, endings=PAGES)
     named = {"forecast": assessments} if isinstance(assessments, Assessment) else assessments
-    page = render(named, title=title, simplex=simplex, advice=advice, differences=differences, clinical=clinical)
+    page = render(named, title=title, advice=advice, differences=differences, clinical=clinical)
     with whole_file(path, force=force) as beside:
         beside.write_text(page, encoding="utf-8")
 
@@ -744,12 +586,9 @@ def render(assessments: Mapping[str, Assessment] | Comparison, **options: Any) -
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     summary = summarise(assessments, **options)
-    solid = any(view["solid"] for view in summary["simplex"])
-    sorts = bool(summary["classes"] or summary["ranked"])
-    runs = {"turn.js": ("turns the tetrahedra", solid), "tables.js": ("sorts the tables", sorts)}
-    used = {file: does for file, (does, is_used) in runs.items() if is_used}
-    # A browser hashes what it reads, where every end of a line is one character.
-    script = "\n".join(line for file in used for line in loader.get_source(environment, file)[0].splitlines())
+    script = ""
+    if summary["classes"] or summary["ranked"]:
+        # A browser hashes what it reads, where every end of a line is one character.
+        script = "\n".join(loader.get_source(environment, "tables.js")[0].splitlines())
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    words = {"script": script, "digest": digest, "runs": " and ".join(used.values())}
-    return environment.get_template("report.html").render(summary, **words)
+    return environment.get_template("report.html").render(summary, script=script, digest=digest)
