@@ -13,7 +13,7 @@ DRAWS ?= 3000
 test deep kernels test-min pythons: export OMP_NUM_THREADS = 1
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel release-check docs integrations robust mutation golden
+.PHONY: demo test lint types layers test-all deep kernels test-min pythons wheel release-check docs integrations robust mutation
 .PHONY: reproduce-survey reproduce-top-label reproduce-na reproduce-tce reproduce-roc papers claims bench arena clean
 
 demo: .venv/installed
@@ -129,22 +129,14 @@ arena: .venv-bench/installed
 scale: .venv-bench/installed
 	.venv-bench/bin/python -m benchmarks.scale $(if $(LARGEST),--largest $(LARGEST)) --output docs/scale.md
 
-# DRAWS calls and files, and a twentieth as many faults, that SEED draws: the same on every machine that does each in ten minutes.
+# DRAWS calls and files that SEED draws: the same on every machine that does each in ten minutes.
 robust: .venv/installed
 	$(BIN)/python -m tools.fuzz 600 $(SEED) --most $(DRAWS)
 	$(BIN)/python -m tools.mutate_files 600 $(SEED) --most $(DRAWS)
-	$(BIN)/python -m tools.inject_faults 600 $(SEED) --most $$(($(DRAWS) / 20))
 
 # How many small changes to the source `make test` notices. About 20 minutes; not part of `make test-all`.
 mutation: .venv/installed
 	$(BIN)/python -m tools.mutation 200 --seed $(SEED)
-
-# Whether a rebuilt library gives the figures and messages of before: the first call writes them to GOLDEN, later
-# ones compute them again and fail where a value changed. Three minutes each, on one core.
-GOLDEN ?= build/golden.json.gz
-golden: export OMP_NUM_THREADS = 1
-golden: .venv/installed
-	$(BIN)/python -m tools.golden $(if $(wildcard $(GOLDEN)),compare,write) $(GOLDEN)
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -209,8 +209,8 @@ def is_strict(target: Callable[..., Any], name: str) -> bool:
 
 ELSEWHERE = {
     "declare": "it changes the registries",
-    "save_calibrator": "tools/inject_faults",
-    "write_report": "tools/inject_faults",
+    "save_calibrator": "tests/interop/test_writing.py",
+    "write_report": "tests/interop/test_writing.py",
     "load_calibrator": "tools/mutate_files",
     "calibrated": "it takes a table of an engine, and gives one",
 }
