@@ -1,12 +1,11 @@
-"""How many rows a question takes, before data are collected or from a pilot: one function for four questions."""
+"""How many rows a question takes, before data are collected or from a pilot: one function for three questions."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from importlib.resources import files
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from math import ceil, exp, inf, log
 from typing import Any
 
@@ -15,11 +14,10 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
-from calibrant import drawing
 from calibrant._core.arrays import FloatArray, prob_of_logit
 from calibrant._core.border import Input, as_forecast, as_weights
-from calibrant._core.checks import as_numbers, choice, flag, number, refuse, require, whole
-from calibrant._core.result import DrawnResult, Picture, Table
+from calibrant._core.checks import as_numbers, choice, left_out, number, refuse, require, whole
+from calibrant._core.result import Result, Table
 from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
 from calibrant.binning import Binning, as_binning
 from calibrant.datasets import make_softmax_forecast
@@ -36,7 +34,7 @@ __all__ = ["RowsNeeded", "rows_for"]
 
 
 @dataclass(frozen=True, eq=False)
-class RowsNeeded(DrawnResult):
+class RowsNeeded(Result):
     """How many rows a question takes, and what that rests on: the result of `rows_for`.
 
     Attributes
@@ -50,7 +48,7 @@ class RowsNeeded(DrawnResult):
     assumed : dict
         What the answer rests on, such as the level, the power and the predictions, by name.
     figure : str
-        What was looked at for each number of rows: "power", "width", "bound" or "share of harm".
+        What was looked at for each number of rows: "power", "width" or "bound".
     target : float
         The value of that figure that was asked for.
     tried : ndarray of shape (L,)
@@ -61,7 +59,6 @@ class RowsNeeded(DrawnResult):
 
     _table = Table("number of rows that was tried", "rows=tried", "value", "figure")
     _summary = "{rows}, {figure}={target:g}"
-    _picture = Picture("the figure against the number of rows", "planning.plot_rows_needed")
 
     rows: int
     sentence: str
@@ -420,102 +417,89 @@ def median_width(
     return float(np.median(np.where(np.isnan(widths), np.inf, widths)))
 
 
-POWER, LEVEL = 0.8, 0.05
-"""What is assumed where nothing is said."""
+POWER = 0.8
+"""Power where nothing is said."""
 
 
-def to_detect(
-    rng: np.random.Generator,
-    *,
-    detect: object,
-    metric: str | Function | None = None,
-    notion: str | Notion | None = None,
-    binning: int | Binning | None = None,
-    wrong: str | None = None,
-    power: float | None = None,
-    level: float | None = None,
-    **of: Any,
-) -> RowsNeeded:
-    """Return the rows with which a test finds a true error."""
-    chosen, alpha = _measured(metric, level)
-    error = number("detect", detect, above=0.0, below=chosen.range[1], hint="Pass a true error such as 0.02")
-    hint = "0.8 is usual: the test finds the error four times in five"
-    wanted = number("power", POWER if power is None else power, least=0.1, most=0.99, hint=hint)
-    require(wanted > alpha, "power must be above the level", value=wanted, hint="0.8 is usual")
-    way = choice("wrong", "over-confident" if wrong is None else wrong, STRAYS)
-    predictions = _predictions(rng, **of)
-    detection = Detection(chosen, predictions, way, alpha, as_binning(15 if binning is None else binning), notion)
-    truth = detection.truth(error)
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is measured in the rows, and the predictions that the plan is for."""
 
-    def figure(n: int, rough: bool) -> float:
-        return float(ndtri(detection.power(n, truth, rng, rough=rough)))
+    metric: Metric
+    level: float
+    predictions: Predictions
+    binning: Binning
+    notion: str | Notion | None
+    rng: np.random.Generator
 
-    try:
-        found = rows_where(figure, float(ndtri(wanted)), most=_most(predictions))
-    except OutOfReachError as short:
-        must = f"detect must be an error that at most {short.rows:,} rows detect with power {wanted:g}"
-        got = f"{error:g}, which they detect with power {ndtr(short.figure):.2g}"
-        refuse(must, got=got, hint="Pass a larger error")
-    what = f"for a test at level {alpha:g} to detect a true {chosen.symbol} of {error:g}{chosen.unit} with power {wanted:g}"
-    assumed = {"predictions": predictions.said, "true error": f"{way} predictions", "test": f"p-value of {chosen.name}"}
-    return _answer(found, what, assumed, "power", wanted, ndtr(found.figure))
+    def to_detect(self, detect: object, wrong: object, power: object) -> RowsNeeded:
+        """Return the rows with which a test finds a true error."""
+        chosen, level, rng = self.metric, self.level, self.rng
+        error = number("detect", detect, above=0.0, below=chosen.range[1], hint="Pass a true error such as 0.02")
+        hint = "0.8 is usual: the test finds the error four times in five"
+        wanted = number("power", POWER if power is None else power, least=0.1, most=0.99, hint=hint)
+        require(wanted > level, "power must be above the level", value=wanted, hint="0.8 is usual")
+        way = choice("wrong", "over-confident" if wrong is None else wrong, STRAYS)
+        detection = Detection(chosen, self.predictions, way, level, self.binning, self.notion)
+        truth = detection.truth(error)
 
+        def figure(n: int, rough: bool) -> float:
+            return float(ndtri(detection.power(n, truth, rng, rough=rough)))
 
-def to_estimate(
-    rng: np.random.Generator,
-    *,
-    width: object,
-    metric: str | Function | None = None,
-    notion: str | Notion | None = None,
-    binning: int | Binning | None = None,
-    level: float | None = None,
-    **of: Any,
-) -> RowsNeeded:
-    """Return the rows with which an interval is as narrow as wanted."""
-    chosen, alpha = _measured(metric, level)
-    hint = "Pass the upper end of the interval less its lower end, such as 0.1"
-    wanted = number("width", width, above=0.0, hint=hint)
-    predictions, cut = _predictions(rng, **of), as_binning(15 if binning is None else binning)
-    truth, resampling = predictions.forecast.prob, Resampling(alpha, INTERVAL_DRAWS, rng)
+        try:
+            found = rows_where(figure, float(ndtri(wanted)), most=self._most)
+        except OutOfReachError as short:
+            must = f"detect must be an error that at most {short.rows:,} rows detect with power {wanted:g}"
+            got = f"{error:g}, which they detect with power {ndtr(short.figure):.2g}"
+            refuse(must, got=got, hint="Pass a larger error")
+        test = f"for a test at level {level:g} to detect a true {chosen.symbol} of {error:g}{chosen.unit}"
+        assumed = {"true error": f"{way} predictions", "test": f"p-value of {chosen.name}"}
+        return self._answer(found, f"{test} with power {wanted:g}", assumed, "power", wanted, ndtr(found.figure))
 
-    def figure(n: int, rough: bool) -> float:
-        drawn = (predictions.drawn(n, truth, rng)[0] for _ in range(ROUGHLY_WIDE if rough else DATA_SETS))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)  # an undefined slope is an infinite width here
-            width = median_width(chosen, drawn, cut, resampling, notion)
-        return inf if width == 0.0 else -log(width)
+    def to_estimate(self, width: object) -> RowsNeeded:
+        """Return the rows with which an interval is as narrow as wanted."""
+        chosen, level, predictions, rng = self.metric, self.level, self.predictions, self.rng
+        hint = "Pass the upper end of the interval less its lower end, such as 0.1"
+        wanted = number("width", width, above=0.0, hint=hint)
+        truth, resampling = predictions.forecast.prob, Resampling(level, INTERVAL_DRAWS, rng)
 
-    try:
-        found = rows_where(figure, -float(np.log(wanted)), most=_most(predictions))
-    except OutOfReachError as short:
-        theirs, hint = f"theirs is {np.exp(-short.figure):.3g}", "Pass a larger width"
-        if np.isinf(short.figure):
-            theirs, hint = "most samples of them have no interval", "Pass predictions that differ from row to row"
-        refuse(f"width must be within reach of {short.rows:,} rows", got=f"{wanted:g}, and {theirs}", hint=hint)
-    what = f"for a {100 * (1 - alpha):g} % interval of the {chosen.symbol} that is {wanted:g}{chosen.unit} wide"
-    assumed = {"predictions": predictions.said, "truth": "the predictions are calibrated", "width": "median of samples"}
-    return _answer(found, what, assumed, "width", wanted, np.exp(-found.figure))
+        def figure(n: int, rough: bool) -> float:
+            drawn = (predictions.drawn(n, truth, rng)[0] for _ in range(ROUGHLY_WIDE if rough else DATA_SETS))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CalibrationWarning)  # an undefined slope is an infinite width here
+                found = median_width(chosen, drawn, self.binning, resampling, self.notion)
+            return inf if found == 0.0 else -log(found)
 
+        try:
+            found = rows_where(figure, -float(np.log(wanted)), most=self._most)
+        except OutOfReachError as short:
+            theirs, hint = f"theirs is {np.exp(-short.figure):.3g}", "Pass a larger width"
+            if np.isinf(short.figure):
+                theirs, hint = "most samples of them have no interval", "Pass predictions that differ from row to row"
+            refuse(f"width must be within reach of {short.rows:,} rows", got=f"{wanted:g}, and {theirs}", hint=hint)
+        interval = f"for a {100 * (1 - level):g} % interval of the {chosen.symbol} that is {wanted:g}{chosen.unit} wide"
+        assumed = {"truth": "the predictions are calibrated", "width": "median of samples"}
+        return self._answer(found, interval, assumed, "width", wanted, np.exp(-found.figure))
 
-def _answer(
-    found: Found, what: str, assumed: Mapping[str, Any], figure: str, target: float, value: FloatArray
-) -> RowsNeeded:
-    """Return the answer of a simulation."""
-    sentence = f"{LEAST} rows or fewer are needed {what}; fewer are not planned for."
-    if found.rows > LEAST:
-        error = f"standard error of the simulation {found.standard_error:,.0f}"
-        sentence = f"{found.rows:,} rows are needed {what} ({error})."
-    return RowsNeeded(found.rows, sentence, found.standard_error, assumed, figure, target, found.tried, value)
+    @property
+    def _most(self) -> int:
+        return min(MOST, MOST_NUMBERS_TRIED // self.predictions.n_classes)
+
+    def _answer(
+        self, found: Found, what: str, assumed: Mapping[str, Any], figure: str, target: float, value: FloatArray
+    ) -> RowsNeeded:
+        sentence = f"{LEAST} rows or fewer are needed {what}; fewer are not planned for."
+        if found.rows > LEAST:
+            error = f"standard error of the simulation {found.standard_error:,.0f}"
+            sentence = f"{found.rows:,} rows are needed {what} ({error})."
+        assumed = {"predictions": self.predictions.said, **assumed}
+        return RowsNeeded(found.rows, sentence, found.standard_error, assumed, figure, target, found.tried, value)
 
 
-def _predictions(rng: np.random.Generator, *, input: Any = None, rows: Any = None, **of: Any) -> Predictions:
+def _predictions(rng: np.random.Generator, input: Input, rows: Rows, **of: Any) -> Predictions:
     """Return the predictions that the plan is for, given in one of three ways."""
-    beside = {
-        "accuracy": "n_classes",
-        "auc": "event_rate",
-        **dict.fromkeys(("input", "rows", "sample_weight"), "y_prob"),
-    }
-    given = {name: value for name, value in {**of, "input": input, "rows": rows}.items() if value is not None}
+    beside = {"accuracy": "n_classes", "auc": "event_rate", "sample_weight": "y_prob"}
+    given = {name: value for name, value in of.items() if value is not None}
     said = [name for name in ("y_prob", "n_classes", "event_rate") if name in given]
     must = "exactly one of y_prob, n_classes and event_rate must say what the predictions are like"
     hint = "Pass y_prob=pilot, the predictions of a pilot; or n_classes=10, or event_rate=0.1"
@@ -524,152 +508,40 @@ def _predictions(rng: np.random.Generator, *, input: Any = None, rows: Any = Non
         must, got = f"{name} must stand beside {beside[name]}", f"{name}={given[name]!r} beside {said[0]}"
         require(beside[name] in said, must, got=got, hint="Leave it out")
     if "y_prob" in given:
-        return of_pilot(given["y_prob"], input or "probability", rows or "as-given", given.get("sample_weight"))
+        return of_pilot(given["y_prob"], input, rows, given.get("sample_weight"))
     if "event_rate" in given:
         return of_event(given["event_rate"], given.get("auc"))
     return of_classes(given["n_classes"], given.get("accuracy"), rng)
 
 
-def _measured(metric: str | Function | None, level: object) -> tuple[Metric, float]:
-    """Return the metric, whose name may be spelled as functions are, and the level."""
-    chosen = as_metric(metric.replace("_", "-") if isinstance(metric, str) else metric or "ece", None)
-    return chosen, number("level", LEVEL if level is None else level, least=0.001, most=0.5, hint="0.05 is usual")
-
-
-def _most(predictions: Predictions) -> int:
-    return min(MOST, MOST_NUMBERS_TRIED // predictions.n_classes)
-
-
-# What the study of harm found: how often a calibrator that was fitted on few rows made predictions worse
-
-
-ROWS = (100, 200, 500, 2000)
-"""Rows to calibrate on."""
-
-MOST_CLASSES = 10
-"""Classes of the predictions of the study, at most."""
-
-EXPERIMENTS = {"two classes": (54, 54, 42, 40), "3 to 10 classes": (54, 42, 42, 28)}
-"""Experiments with so many rows: two draws of the rows of each of 27 sets of predictions that has enough."""
-
-TABLES = files("calibrant") / "_data" / "harm.md"
-"""Harm in percent of the experiments with 100, 200, 500 and 2000 rows and with all: without and with `SafeCalibrator`."""
-
-
-def harm_of(method: object, n_classes: int, *, safe: bool) -> tuple[str, FloatArray]:
-    """Return the group of experiments, and the shares (4,) of them, by rows, where a method raised the log loss."""
-    must = f"n_classes must be at most {MOST_CLASSES} for calibrate=, as in the study of harm"
-    hint = "Ask for guarantee= in place of calibrate=, or let calibrant.advise judge the rows at hand"
-    require(n_classes <= MOST_CLASSES, must, value=n_classes, hint=hint)
-    group = "two classes" if n_classes == 2 else "3 to 10 classes"
-    shares = shares_of(group)
-    found = shares[choice("calibrate", method, shares, hint="Pass a method of the study of harm")]
-    return group, found[:, 1 if safe else 0]
-
-
-def shares_of(group: str) -> dict[str, FloatArray]:
-    """Return by method the shares of the experiments that it made worse, without and with `SafeCalibrator`, by rows."""
-    table = TABLES.read_text("utf-8").partition(group)[2]
-    lines = takewhile(lambda line: line.startswith("|"), table.splitlines()[1:])
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    return {
-        name: np.array([[float(part) / 100.0 for part in pair.split("/")] for pair in pairs[: len(ROWS)]])
-        for name, *pairs in cells
-    }
-
-
-# Answers that are known: rows to calibrate, by the study of harm, and rows for a guarantee, by a theorem
-
-
-OF_GUARANTEE, HARM = 0.1, 0.1
-"""What is assumed where nothing is said: the probability with which a guarantee may fail, and the tolerated share of harm."""
-
 BOUNDS_SHOWN = (2.0, 1.5, 1.25, 1.0, 0.8)
 """Multiples of the wanted bound whose rows are shown beside it."""
 
 
-def to_calibrate(
-    rng: np.random.Generator,
-    *,
-    calibrate: str,
-    n_classes: int | None = None,
-    safe: bool | None = None,
-    harm: float | None = None,
-) -> RowsNeeded:
-    """Return the rows from which on a method seldom did harm; nothing is drawn."""
-    hint = "Pass n_classes=2 for one event"
-    require(n_classes is not None, "n_classes must be given beside calibrate", got="None", hint=hint)
-    classes = whole("n_classes", n_classes, least=2, hint=hint)
-    is_safe = safe is not None and flag("safe", safe)
-    tolerated = HARM if harm is None else number("harm", harm, above=0.0, below=1.0, hint="0.1 tolerates one in ten")
-    group, share = harm_of(calibrate, classes, safe=is_safe)
-    experiments, above = EXPERIMENTS[group], np.flatnonzero(share > tolerated)
-    method = f"{calibrate} within SafeCalibrator" if is_safe else calibrate
-    at = int(above[-1]) + 1 if above.size else 0  # from there on the share stays within what is tolerated
-    if at == len(ROWS):
-        must = f"harm must be a share that {method} kept to with {ROWS[-1]:,} rows, the most of the study of harm"
-        worse = f"it made {100 * share[-1]:.0f} % of the {experiments[-1]} experiments worse"
-        hint = f"Take {'' if is_safe else 'safe=True, '}a larger harm=, or another calibrator"
-        refuse(must, got=f"{tolerated:g}, and there {worse}", hint=hint)
-    needed = ROWS[at]
-    sentence = (
-        f"{needed:,} rows are needed to calibrate by {method}: from there on it raised the log loss of held-out rows in at "
-        f"most {100 * tolerated:g} % of the experiments."
-    )
-    assumed = {
-        "source": "the study of harm, docs/do-no-harm.md, with 100, 200, 500 and 2000 rows",
-        "predictions": f"those of the study of {group}",
-        "experiments": f"{experiments[at]} with {needed:,} rows, of which {100 * share[at]:.0f} % were made worse",
-    }
-    return RowsNeeded(needed, sentence, 0.0, assumed, "share of harm", tolerated, np.array(ROWS), share)
-
-
-def to_guarantee(
-    rng: np.random.Generator, *, guarantee: float, n_classes: int | None = None, level: float | None = None
-) -> RowsNeeded:
+def to_guarantee(guarantee: object, n_classes: object, level: float) -> RowsNeeded:
     """Return the rows with which histogram binning has a bound; nothing is drawn."""
-    classes = 1 if n_classes is None else n_classes
-    alpha = number("level", OF_GUARANTEE if level is None else level, above=0.0, below=1.0, hint="0.1 is usual")
-    classes = whole("n_classes", classes, least=1, hint="Pass the number of classes, 1 for one event")
-    guarantee = number("guarantee", guarantee, least=1e-6, most=1.0, hint="Pass a bound such as 0.1")
-    bins = 10 * classes
-    bounds = np.array([times * guarantee for times in BOUNDS_SHOWN if times * guarantee <= 1.0])
-
-    def points(bound: FloatArray | float) -> IntArray:
-        """Rows of a bin: the smallest number for which sqrt(log(2 bins / alpha) / (2 (k - 1))) is within the bound."""
-        k = 1.0 + np.ceil(np.log(2.0 * bins / alpha) / (2.0 * np.square(bound)))
-        return np.asarray(k, dtype=np.intp)
-
-    each, needed = int(points(guarantee)), int(bins * points(guarantee))
+    classes = whole("n_classes", 1 if n_classes is None else n_classes, least=1, hint="Pass 1 for one event")
+    wanted = number("guarantee", guarantee, least=1e-6, most=1.0, hint="Pass a bound such as 0.1")
+    bins, bounds = 10 * classes, np.array([times * wanted for times in BOUNDS_SHOWN if times * wanted <= 1.0])
+    # Rows of a bin: the smallest number k for which sqrt(log(2 bins / level) / (2 (k - 1))) is within the bound.
+    each = 1 + np.ceil(np.log(2.0 * bins / level) / (2.0 * np.square(bounds))).astype(np.intp)
+    at = int(np.flatnonzero(bounds == wanted)[0])
     sentence = (
-        f"{needed:,} rows are needed: after top-label histogram binning no error is above {guarantee:g} with "
-        f"probability {1.0 - alpha:g}."
+        f"{bins * each[at]:,} rows are needed: after top-label histogram binning no error is above {wanted:g} with "
+        f"probability {1.0 - level:g}."
     )
     of_classes = f", 10 for each of {classes} classes" if classes > 1 else ""
     assumed = {
         "theorem": "the conditional bound of binning_guarantee, whatever the predictions",
-        "bins": f"{bins:,} of {each:,} rows{of_classes}",
+        "bins": f"{bins:,} of {each[at]:,} rows{of_classes}",
     }
-    return RowsNeeded(needed, sentence, 0.0, assumed, "bound", guarantee, bins * points(bounds), bounds)
-
-
-OF_PREDICTIONS = ("y_prob", "sample_weight", "n_classes", "accuracy", "event_rate", "auc", "input", "rows")
-MEASURED = ("metric", "notion", "binning", "level")
-
-ANSWERS: dict[str, tuple[Callable[..., RowsNeeded], tuple[str, ...]]] = {
-    "detect": (to_detect, (*OF_PREDICTIONS, *MEASURED, "power", "wrong")),
-    "width": (to_estimate, (*OF_PREDICTIONS, *MEASURED)),
-    "calibrate": (to_calibrate, ("n_classes", "safe", "harm")),
-    "guarantee": (to_guarantee, ("n_classes", "level")),
-}
-"""The questions, and what else each of them takes."""
+    return RowsNeeded(int(bins * each[at]), sentence, 0.0, assumed, "bound", wanted, bins * each, bounds)
 
 
 def rows_for(
     *,
     detect: float | None = None,
     width: float | None = None,
-    calibrate: str | None = None,
     guarantee: float | None = None,
     y_prob: npt.ArrayLike | None = None,
     sample_weight: npt.ArrayLike | None = None,
@@ -677,21 +549,19 @@ def rows_for(
     accuracy: float | None = None,
     event_rate: float | None = None,
     auc: float | None = None,
-    metric: str | Function | None = None,
+    metric: str | Function = "ece",
     notion: str | Notion | None = None,
-    binning: int | Binning | None = None,
+    binning: int | Binning = 15,
     wrong: str | None = None,
     power: float | None = None,
-    level: float | None = None,
-    safe: bool | None = None,
-    harm: float | None = None,
-    input: Input | None = None,
-    rows: Rows | None = None,
+    level: float = 0.05,
+    input: Input = "probability",
+    rows: Rows = "as-given",
     rng: Rng = 0,
 ) -> RowsNeeded:
-    """Return how many rows are needed: to detect an error, for an interval of a width, to calibrate, or for a guarantee.
+    """Return how many rows are needed: to detect an error, for an interval of a width, or for a guarantee.
 
-    Exactly one of the first four parameters is given: it is the question.
+    Exactly one of the first three parameters is given: it is the question.
 
     Parameters
     ----------
@@ -699,48 +569,40 @@ def rows_for(
         True calibration error that a test is to find, in the units of ``metric``.
     width : float, optional
         Width of the interval of ``metric`` that is wanted: its upper end less its lower end.
-    calibrate : str, optional
-        Word of a calibrator, such as ``"temperature"``: from how many rows on it seldom did harm in the study of harm.
     guarantee : float, optional
         Largest error of all predictions after top-label histogram binning, in (0, 1], that a theorem is to bound: the
-        conditional bound of `binning_guarantee` with ten bins a class.
+        conditional bound of `binning_guarantee` with ten bins a class. It takes ``n_classes`` and ``level`` alone.
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes), optional
         Predictions of a pilot, without labels. Rows are drawn from them with replacement.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the rows of ``y_prob``: a whole weight is a number of equal rows.
     n_classes : int, optional
         Number of classes. In place of a pilot: predictions whose logits are independent and normal, as those of
-        `make_softmax_forecast`. Asked for by ``calibrate`` and ``guarantee``.
+        `make_softmax_forecast`.
     accuracy : float, optional
         Beside ``n_classes``: mean probability of the predicted class, by default 0.8.
     event_rate : float, optional
         In place of a pilot: predictions of one event with normal log-odds and this mean, in [0.001, 0.999].
     auc : float, optional
         Beside ``event_rate``: area under the ROC curve, in [0.55, 0.99], by default 0.8.
-    metric : str or callable, optional
-        For ``detect`` a calibration error, for ``width`` any metric with an interval, by name or as the function; by default
-        ``"ece"``.
+    metric : str or callable, default="ece"
+        For ``detect`` a calibration error, for ``width`` any metric with an interval, by name or as the function.
     notion : str or Notion, optional
         By default ``"binary"`` for two classes and ``"confidence"`` for more.
-    binning : int or Binning, optional
-        How scores are cut; a number n means ``EqualWidth(n)``, by default 15.
+    binning : int or Binning, default=15
+        How scores are cut; a number n means ``EqualWidth(n)``.
     wrong : {"over-confident", "under-confident", "too high", "too low"}, optional
         How the predictions are wrong, for ``detect``. The true log-probabilities are those predicted, divided by one number
         ("over-confident", the default, above 1; "under-confident", below 1); or the true log-odds of two classes are lower or
         higher by one number ("too high", "too low"). The number is such that the true error is as asked.
     power : float, optional
-        Probability with which the test finds the error, in (0, 1); by default 0.8.
-    level : float, optional
-        Level of the test, or one minus the coverage of the interval, in [0.001, 0.5], by default 0.05. Of a guarantee the
-        probability with which it may fail, by default 0.1.
-    safe : bool, optional
-        For ``calibrate``: the calibrator within `SafeCalibrator`; by default by itself.
-    harm : float, optional
-        For ``calibrate``: tolerated share of the experiments in which the log loss of held-out rows rose, in (0, 1); by
-        default 0.1.
-    input : {"probability", "logit"}, optional
-        What ``y_prob`` holds; by default probabilities.
-    rows : {"as-given", "normalize", "percent"}, optional
+        Probability with which the test finds the error, in (0, 1), for ``detect``; by default 0.8.
+    level : float, default=0.05
+        Level of the test, one minus the coverage of the interval, or probability with which the bound may fail, in
+        [0.001, 0.5].
+    input : {"probability", "logit"}, default="probability"
+        What ``y_prob`` holds.
+    rows : {"as-given", "normalize", "percent"}, default="as-given"
         What is done with the rows of ``y_prob``; see `DataOptions`.
     rng : numpy.random.Generator, int or None, default=0
         Source of randomness. The default makes two calls agree; None draws anew.
@@ -749,7 +611,7 @@ def rows_for(
     -------
     RowsNeeded
         ``rows``, their ``standard_error`` by the simulation, a ``sentence``, what was ``assumed``, and the figure with each
-        number of rows that was tried, as ``to_frame()`` and ``plot()``.
+        number of rows that was tried, as ``to_frame()``.
 
     Raises
     ------
@@ -770,59 +632,24 @@ def rows_for(
     line is fitted to its normal quantile, or to the logarithm of the width, against the logarithm of 10 numbers of rows;
     ``standard_error`` is that of the place where the line meets the target.
 
-    ``calibrate`` reads the tables of docs/do-no-harm.md: experiments with 100, 200, 500 and 2000 rows on predictions of 2 to
-    10 classes. Other predictions may need more rows.
-
     Examples
     --------
     >>> from calibrant import rows_for
-    >>> print(rows_for(guarantee=0.1, n_classes=10).sentence)
-    38,200 rows are needed: after top-label histogram binning no error is above 0.1 with probability 0.9.
     >>> rows_for(width=0.2, metric="calibration-slope", event_rate=0.1).rows > 2000
     True
     """
-    given = {name: value for name, value in locals().items() if value is not None and name != "rng"}
-    asked, hint = [name for name in ANSWERS if name in given], "Pass detect=0.02, say, to find an error of 0.02"
-    must = f"exactly one of {', '.join(ANSWERS)} must be given: it is the question"
-    require(len(asked) == 1, must, got=" and ".join(asked) or "none", hint=hint)
-    (question,) = asked
-    answer, takes = ANSWERS[question]
-    strange = [name for name in given if name not in (question, *takes)]
-    must = f"beside {question} there must be none but {', '.join(takes)}"
-    require(not strange, must, got=", ".join(strange), hint="Leave it out" if len(strange) == 1 else "Leave them out")
-    return answer(as_rng(rng), **given)
-
-
-# The plot of a figure against the number of rows that it is had from
-
-
-def plot_rows_needed(plan: RowsNeeded, *, ax: Any = None) -> Any:
-    """Draw power, width, bound or share of harm against the number of rows, with the rows that are needed.
-
-    Parameters
-    ----------
-    plan : RowsNeeded
-        The answer of `rows_for`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-        What was drawn on.
-
-    Examples
-    --------
-    >>> from calibrant import rows_for
-    >>> ax = rows_for(guarantee=0.1, n_classes=10).plot()
-    """
-    ax = drawing.new_axes(ax, (4.8, 3.6))
-    look = {"color": drawing.IDEAL, "linewidth": 1, "zorder": 1.5}
-    ax.axhline(plan.target, linestyle="--", label=f"asked for: {plan.target:g}", **look)
-    ax.axvline(plan.rows, linestyle=":", label=f"needed: {plan.rows:,} rows", **look)
-    ax.plot(plan.tried, plan.value, "o", color=drawing.colour(0), markersize=4, label="tried", zorder=3)
-    ax.set(xscale="log", xlabel="rows", ylabel=plan.figure)
-    ax.set_ylim(bottom=0.0)
-    drawing.grid(ax)
-    drawing.legend_above(ax)
-    return ax
+    questions = {"detect": detect, "width": width, "guarantee": guarantee}
+    asked = [name for name, value in questions.items() if value is not None]
+    must = "exactly one of detect, width and guarantee must be given: it is the question"
+    require(len(asked) == 1, must, got=" and ".join(asked) or "none", hint="Pass detect=0.02, say")
+    alpha = number("level", level, least=0.001, most=0.5, hint="0.05 is usual")
+    of = {"y_prob": y_prob, "sample_weight": sample_weight, "accuracy": accuracy, "event_rate": event_rate, "auc": auc}
+    beside = {} if detect is not None else {"wrong": wrong, "power": power}
+    for name, value in ({**of, **beside, "notion": notion} if guarantee is not None else beside).items():
+        left_out(name, value, f"beside {asked[0]}", hint="Leave it out")
+    if guarantee is not None:
+        return to_guarantee(guarantee, n_classes, alpha)
+    chosen, rng = as_metric(metric.replace("_", "-") if isinstance(metric, str) else metric, None), as_rng(rng)
+    predictions = _predictions(rng, input, rows, n_classes=n_classes, **of)
+    plan = Asked(chosen, alpha, predictions, as_binning(binning), notion, rng)
+    return plan.to_estimate(width) if detect is None else plan.to_detect(detect, wrong, power)

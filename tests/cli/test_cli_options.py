@@ -230,9 +230,8 @@ CASES = {
         "--width": Case(
             instead=("--width", 0.5, "--event-rate", 0.3, "--metric", "calibration-slope"), says="of the slope"
         ),
-        "--calibrate": Case(instead=("--calibrate", "temperature", "--classes", 10), says="2,000 rows"),
-        "--guarantee": Case(instead=("--guarantee", 0.1), says="2,660 rows"),
-        "--classes": Case(instead=("--guarantee", 0.1, "--classes", 10), says="38,200 rows"),
+        "--guarantee": Case(instead=("--guarantee", 0.1, "--level", 0.1), says="2,660 rows"),
+        "--classes": Case(instead=("--guarantee", 0.1, "--classes", 10, "--level", 0.1), says="38,200 rows"),
         "--accuracy": Case(instead=("--detect", 0.2, "--classes", 3, "--accuracy", 0.6), says="accuracy 0.6"),
         "--event-rate": Case(instead=("--detect", 0.2, "--event-rate", 0.3), says="event rate 0.3"),
         "--auc": Case(instead=("--detect", 0.2, "--event-rate", 0.3, "--auc", 0.9), says="ROC curve 0.9"),
@@ -243,8 +242,6 @@ CASES = {
         "--wrong": Case(("--wrong", "too high"), says="too high predictions"),
         "--power": Case(("--power", "0.6"), says="power 0.6"),
         "--level": Case(("--level", "0.2"), says="level 0.2"),
-        "--safe": Case(instead=("--calibrate", "temperature", "--classes", 10, "--safe"), says="200 rows"),
-        "--harm": Case(instead=("--calibrate", "temperature", "--classes", 2, "--harm", 0.4), says="100 rows"),
         "--seed": Case(("--seed", "5")),
         "--json": Case(("--json",), says='"figure": "power"'),
     },

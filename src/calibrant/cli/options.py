@@ -204,8 +204,7 @@ file FILE (?): predictions of a pilot; labels are not needed
 [the question] Exactly one.
 --detect E (float): true calibration error that a test is to detect
 --width W (float): width of the interval of --metric that is wanted
---calibrate METHOD: fewest rows with which this method seldom raised the log loss of held-out rows in the study of harm
---guarantee E (float): largest error after top-label histogram binning, by a theorem
+--guarantee E (float): largest error after top-label histogram binning, by a theorem; takes --classes and --level
 [the predictions] FILE, or predictions of a stated kind.
 --classes K (positive): number of classes
 --accuracy A (float): with --classes: accuracy of the predictions (default: 0.8)
@@ -220,9 +219,8 @@ file FILE (?): predictions of a pilot; labels are not needed
 --binning NAME: see `calibrant list binnings` (default: equal-width)
 --wrong HOW: how the predictions are wrong: over-confident (default), under-confident, 'too high' or 'too low'
 --power P (float): probability that the test detects the error (default: 0.8)
---level A (float): level of the test, or one minus the coverage of the interval (default: 0.05; of a guarantee 0.1)
---safe: with --calibrate: the method within SafeCalibrator, as by `calibrant fit --safe`
---harm S (float): with --calibrate: tolerated share of experiments with harm (default: 0.1)
+--level A (float): level of the test, one minus the coverage of the interval, or probability that the bound fails
+    (default: 0.05)
 --seed N (natural, =0): seed of the draws (default: %(default)s)
 """
 DEMO = f"""\
