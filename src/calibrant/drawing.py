@@ -334,11 +334,11 @@ def _chosen_panels(results: Mapping[str, Any], panels: Sequence[str] | None) -> 
     return panels
 
 
-def panel_axes(n: int, size: tuple[float, float], *, columns: int = COLUMNS, more: float = 0.0) -> Any:
+def panel_axes(n: int, size: tuple[float, float], *, more: float = 0.0) -> Any:
     """Return Axes of a size each, in inches, side by side in one row or several; the figure is ``more`` inches higher."""
     import matplotlib.pyplot as plt
 
-    across = min(n, columns)
+    across = min(n, COLUMNS)
     down = -(-n // across)
     whole = (size[0] * across, size[1] * down + more)
     figure, grid = plt.subplots(down, across, figsize=whole, squeeze=False, layout="constrained")
