@@ -1,9 +1,8 @@
 """Make the networks of the survey's test cases: scikit-learn's, two layers of 128 units, on 10 000 instances.
 
 Ten of two classes, and ten of three classes for each way to read the 8 of class 3 (see SurveyMixture). All other settings are
-scikit-learn's own. The first of two classes and the first of three with a variance of 8 are embedded in calibrant, as weights
-in single precision, so that every machine has the same predictions without a minute of training. All thirty are stored beside
-the study: a network of one feature is linear between the points where a unit switches, so its log-odds there are all of it.
+scikit-learn's own. All thirty are stored beside the study, so that every machine has the same predictions without minutes of
+training: a network of one feature is linear between the points where a unit switches, so its log-odds there are all of it.
 Run: python -m tools.make_survey_networks
 """
 
@@ -14,11 +13,7 @@ from sklearn.neural_network import MLPClassifier
 
 from calibrant.datasets import SurveyMixture
 
-ROOT = Path(__file__).parents[1]
-EMBEDDED, ALL = (
-    ROOT / "src" / "calibrant" / "_data" / "survey_networks.npz",
-    ROOT / "studies" / "survey" / "networks.npz",
-)
+STORED = Path(__file__).parents[1] / "studies" / "survey" / "networks.npz"
 READINGS = {
     "two classes": (2, "variance"),
     "variance": (3, "variance"),
@@ -56,21 +51,16 @@ def as_lines(network: MLPClassifier) -> tuple[np.ndarray, np.ndarray]:
 
 def main() -> None:
     """Train, show how far each network came, and store them."""
-    weights, lines = {}, {}
+    lines = {}
     for reading, (n_classes, class_3) in READINGS.items():
         for seed in range(SEEDS):
             x, y = SurveyMixture(n_classes, class_3).sample(10_000, rng=seed)
             network = MLPClassifier((128, 128), random_state=seed).fit(x[:, None], y)
             points, log_odds = as_lines(network)
             lines[f"{reading}, {seed}"] = np.column_stack([points, log_odds]).astype(np.float32)
-            if seed == 0 and class_3 == "variance":
-                for layer, (weight, bias) in enumerate(zip(network.coefs_, network.intercepts_, strict=True)):
-                    weights[f"weight_{n_classes}_{layer}"] = weight.astype(np.float32)
-                    weights[f"bias_{n_classes}_{layer}"] = bias.astype(np.float32)
             print(f"{reading}, {seed}: {network.n_iter_} epochs, log loss {network.loss_:.4f}, {len(points)} points")
-    for file, arrays in ((EMBEDDED, weights), (ALL, lines)):
-        np.savez_compressed(file, **arrays)
-        print(f"{file.name}: {file.stat().st_size / 1e3:.0f} kB")
+    np.savez_compressed(STORED, **lines)
+    print(f"{STORED.name}: {STORED.stat().st_size / 1e3:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -66,39 +66,6 @@ def load_digits_forecast() -> tuple[IntArray, FloatArray]:
     return table[:, 0].astype(np.intp), table[:, 1:]
 
 
-# The neural networks of the survey's test cases, as scikit-learn trained them (tools/make_survey_networks.py)
-
-
-NETWORKS = files("calibrant") / "_data" / "survey_networks.npz"
-"""The embedded file: weights and biases of the layers 0 to 2 of the networks for 2 and 3 classes."""
-
-ROWS_AT_A_TIME = 1 << 13
-"""Rows that pass through a network together."""
-
-
-@cache
-def survey_network(n_classes: int) -> Callable[[FloatArray], FloatArray]:
-    """Return the network of two or three classes, from x to probabilities."""
-    with NETWORKS.open("rb") as file, np.load(file) as arrays:
-        weights, biases = (
-            [arrays[f"{part}_{n_classes}_{layer}"].astype(np.float64) for layer in range(3)]
-            for part in ("weight", "bias")
-        )
-    return partial(_network, weights, biases)
-
-
-def _network(weights: list[FloatArray], biases: list[FloatArray], x: FloatArray) -> FloatArray:
-    """Pass x through two hidden layers of rectified units, some rows at a time."""
-    logits = []
-    for block in np.split(x, range(ROWS_AT_A_TIME, len(x), ROWS_AT_A_TIME)):
-        signal = block[:, None]
-        for weight, bias in zip(weights[:-1], biases[:-1], strict=True):
-            signal = np.maximum(signal @ weight + bias, 0.0)
-        logits.append(signal @ weights[-1] + biases[-1])
-    logit = np.concatenate(logits)
-    return links.score_of_logit(logit[:, 0]) if logit.shape[1] == 1 else links.prob_of_logit(logit)
-
-
 # A forecast with the truth beside it
 
 
@@ -146,7 +113,7 @@ class KnownTruth(Result):
         return f"KnownTruth({self.name}, rows={len(self.y)}, classes={n_classes})"
 
 
-# The test cases of the survey: mixtures of Gaussians on a line, and three classifiers that miss them in known ways
+# The test cases of the survey: mixtures of Gaussians on a line, and two classifiers that miss them in known ways
 
 
 # (mean, variance) of the two equally likely Gaussians of each class.
@@ -157,7 +124,7 @@ CLASS_2 = ((4.0, 980.0), (-72.0, 1024.0))
 VARIANCE_OF_CLASS_3: Mapping[str, float] = {"variance": 8.0, "standard deviation": 8.0**2}
 
 SLOPES = {"under-confident": 0.01, "over-confident": 0.05}
-MODELS = ("bayes-optimal", *SLOPES, "mlp")
+MODELS = ("bayes-optimal", *SLOPES)
 FAR = 1e9
 """Beyond this value of the feature posteriors are 0 or 1 to the last digit; infinity, where a score is 0 or 1, counts as it."""
 
@@ -288,14 +255,13 @@ def make_survey_forecast(
     ----------
     n : int
         Number of rows.
-    model : {"over-confident", "under-confident", "mlp", "bayes-optimal"}, default="over-confident"
+    model : {"over-confident", "under-confident", "bayes-optimal"}, default="over-confident"
         The classifier of the feature x: the logistic functions 1 / (1 + exp(-0.05 x)) and 1 / (1 + exp(-0.01 x)), for two
-        classes; a neural network with two layers of 128 units that scikit-learn trained on 10 000 other instances,
-        embedded here; or Bayes' rule itself, which is calibrated. The networks were trained with ``class_3="variance"``.
+        classes; or Bayes' rule itself, which is calibrated.
     n_classes : {2, 3}, default=2
         Which of the mixtures: see `SurveyMixture`.
     class_3 : {"variance", "standard deviation"}, default="variance"
-        What the 8 of the third class is: see `SurveyMixture`. There is no network for the standard deviation.
+        What the 8 of the third class is: see `SurveyMixture`.
     rng : numpy.random.Generator or int, optional
         Source of randomness of the rows.
 
@@ -304,7 +270,7 @@ def make_survey_forecast(
     KnownTruth
         ``y``, ``prob``, ``posterior`` and ``x``. A logistic forecast rises with x, so that the true calibration map is the
         posterior at the x that makes the score, c(s) = P(y = 1 | x = logit(s) / slope), and ``calibrated`` equals
-        ``posterior``. The network's has no closed form.
+        ``posterior``.
 
     See Also
     --------
@@ -326,15 +292,10 @@ def make_survey_forecast(
     """
     choice("model", model, MODELS)
     mixture = SurveyMixture(n_classes, class_3)
-    must = "model 'mlp' is a network that was trained with class_3='variance'"
-    hint = "Pass model='bayes-optimal', or train one on SurveyMixture(3, 'standard deviation').sample(10_000)"
-    require(model != "mlp" or class_3 == "variance", must, value=class_3, hint=hint)
-    must, hint = f"model {model!r} is logistic and speaks of two classes", "Pass model='mlp' or 'bayes-optimal'"
+    must, hint = f"model {model!r} is logistic and speaks of two classes", "Pass model='bayes-optimal'"
     require(model not in SLOPES or n_classes == 2, must, got=f"n_classes={n_classes}", hint=hint)
     x, y = mixture.sample(n, rng=rng)
     posterior, name = mixture.posterior(x), f"survey, {model}"
-    if model == "mlp":
-        return KnownTruth(y, survey_network(n_classes)(x), posterior, x=x, name=name)
     if model == "bayes-optimal":
         return KnownTruth(y, posterior, posterior, posterior, np.positive, x, name)
     prob = np.asarray(expit(SLOPES[model] * x), dtype=np.float64)

@@ -79,7 +79,7 @@ OF_TITLE = 24.0
 MOST_COLUMNS = 3
 
 
-def legend_above(ax: Any, *given: Sequence[Any], room: float = OF_TITLE, **options: Any) -> None:
+def legend_above(ax: Any, *given: Sequence[Any], **options: Any) -> None:
     """Draw the legend above an Axes and its title, in as many columns as it is wide, where the layout makes room for it.
 
     ``given`` are handles and labels, by default all that the Axes names.
@@ -92,7 +92,7 @@ def legend_above(ax: Any, *given: Sequence[Any], room: float = OF_TITLE, **optio
     if ax.figure.get_layout_engine() is None:
         ax.legend(handles, labels, **INSIDE)
         return
-    above = ax.transAxes + ScaledTranslation(0.0, room / 72.0, ax.figure.dpi_scale_trans)
+    above = ax.transAxes + ScaledTranslation(0.0, OF_TITLE / 72.0, ax.figure.dpi_scale_trans)
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "bbox_transform": above, "borderaxespad": 0.0}
     look = {"columnspacing": 1.2, "borderpad": 0.0, "alignment": "left", **OUTSIDE, **options}
     for n_columns in range(min(MOST_COLUMNS, len(labels)), 0, -1):
@@ -334,11 +334,11 @@ def _chosen_panels(results: Mapping[str, Any], panels: Sequence[str] | None) -> 
     return panels
 
 
-def panel_axes(n: int, size: tuple[float, float], *, columns: int = COLUMNS, more: float = 0.0) -> Any:
+def panel_axes(n: int, size: tuple[float, float], *, more: float = 0.0) -> Any:
     """Return Axes of a size each, in inches, side by side in one row or several; the figure is ``more`` inches higher."""
     import matplotlib.pyplot as plt
 
-    across = min(n, columns)
+    across = min(n, COLUMNS)
     down = -(-n // across)
     whole = (size[0] * across, size[1] * down + more)
     figure, grid = plt.subplots(down, across, figsize=whole, squeeze=False, layout="constrained")

@@ -9,7 +9,7 @@ from matplotlib import pyplot as plt
 
 import calibrant as cb
 from calibrant import curves as cv
-from calibrant.curves import roc_surface, simplex_map, simplex_partition, simplex_points
+from calibrant.curves import simplex_map, simplex_partition, simplex_points
 from calibrant.significance import resampling_test
 
 KNOWN = {"labels": [0, 1]}
@@ -107,7 +107,6 @@ GIVEN = PICTURES | {
     "several axes": lambda y, p, ax: simplex_map(np.sqrt).plot(axes=[ax, *plt.gcf().subplots(3, 2)[1:, 0]]),
     "partition": lambda y, p, ax: simplex_partition(np.sqrt, resolution=3).plot(axes=ax),
     "points": lambda y, p, ax: simplex_points(PROB.argmax(axis=1), PROB).plot(axes=ax),
-    "surface": lambda *a: one(roc_surface, *a),
 }
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.datasets import SurveyMixture, survey_network
+from calibrant.datasets import SurveyMixture
 from studies.claims import Verdict
 from studies.survey import cases, claims
 from studies.survey.cases import balanced, class_3_not_as_bad, lower_in_each, near
@@ -189,12 +189,6 @@ def _lists(of):
         return [of]
     inner = of.values() if isinstance(of, dict) else of if isinstance(of, list) else ()
     return [found for each in inner for found in _lists(each)]
-
-
-def test_the_embedded_networks_are_the_first_of_those_of_the_study():
-    x = np.linspace(-200.0, 200.0, 10_001)
-    for n_classes, reading in ((2, None), (3, "variance")):
-        assert cases.trained(reading, 0)(x) == pytest.approx(survey_network(n_classes)(x), abs=2e-5)
 
 
 def test_no_network_is_calibrated_on_its_training_set():

@@ -29,7 +29,6 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "curves": {
         "Reliability": ("reliability", "corp", "smooth", "top_label", "bin_test"),
         "Bins and classes": ("errors",),
-        "Running sums and scores": ("cumulative",),
         "ROC": ("roc",),
         "What a calibrator does": ("calibration_map",),
         "Pictures of the simplex": ("simplex", "simplex_partition"),

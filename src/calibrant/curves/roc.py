@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, Unpack
 
 import numpy as np
@@ -344,7 +343,7 @@ def roc_surface(
     return RocSurface(gamma[first], share, facet, volume, classes, source)
 
 
-# ROC surfaces: points in space for three classes, in the plane for two, and pair by pair for more
+# ROC surfaces of three classes: points in space
 
 
 VIEW = {"elev": 24.0, "azim": 38.0}
@@ -358,28 +357,26 @@ SIZES = (5.0, 26.0, 34.0, 42.0)
 
 
 def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any = None, hull: bool = True) -> Any:
-    """Draw the points of ROC surfaces, one over the other: before calibration as small dots, after it as larger ones.
+    """Draw the points of ROC surfaces of three classes, one over the other: the first as small dots, others as larger ones.
 
     Parameters
     ----------
     results : RocSurface or dict of name to RocSurface
         One surface, or several of the same classes; the first has the smallest dots.
     ax : matplotlib Axes, optional
-        Where to draw, of three classes with ``projection="3d"``; a new figure by default.
+        Where to draw, with ``projection="3d"``; a new figure by default.
     hull : bool, default=True
-        Draw the convex hull of two classes as a line, of three as a veil over the first result.
+        Draw the convex hull of the first result as a veil.
 
     Returns
     -------
-    matplotlib Axes, or ndarray of Axes for more than three classes
-        What was drawn on. An axis is the share of a class that is classified correctly; of more than three classes there is
-        an Axes for each pair of them.
+    matplotlib Axes
+        What was drawn on. An axis is the share of a class that is classified correctly.
 
     Raises
     ------
     ValueError
-        If there is no result, if classes differ, if ``ax`` does not suit, or if there are more pairs of classes than a figure
-        holds.
+        If there is no result, if there are not three classes, if classes differ, or if ``ax`` does not suit.
     TypeError
         If something is no surface.
 
@@ -390,52 +387,15 @@ def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any 
     >>> P = np.random.default_rng(0).dirichlet([1, 1, 1], 50)
     >>> ax = roc_surface(P.argmax(axis=1), P, thresholds=10).plot()
     """
-    named = drawing.as_named(results, "results", "roc_surface(y_true, y_prob)", RocSurface)
-    first, *others = dict.fromkeys(result.classes for result in named.values())
-    if others:
-        refuse("results must be of the same classes", got=f"{first} and {others[0]}", hint="Draw them apart")
-    pairs = list(combinations(range(len(first)), 2))
-    if len(first) == 3:
-        return _draw_space(named, first, ax, hull=hull)
-    if len(first) == 2:
-        return _draw_plane(named, first, pairs[0], drawing.new_axes(ax, (4.4, 4.4)), hull=hull)
-    must, hint = f"ax must be left out for {len(first)} classes", "There is an Axes for each pair of them"
-    require(ax is None, must, got="one", hint=hint)
-    must = f"a figure holds at most {drawing.MOST_PANELS} pairs of classes"
-    hint = "Take some of the classes, with rows='normalize'"
-    require(len(pairs) <= drawing.MOST_PANELS, must, value=len(pairs), hint=hint)
-    axes = drawing.panel_axes(len(pairs), (2.8, 2.8), columns=drawing.COLUMNS - 1)
-    for own, pair in zip(axes, pairs, strict=True):
-        _draw_plane(named, first, pair, own, hull=False)
-        if own is not axes[0] and own.get_legend() is not None:
-            own.get_legend().remove()
-    return axes
-
-
-def _draw_plane(
-    named: Mapping[str, RocSurface], classes: tuple[str, ...], pair: tuple[int, int], ax: Any, *, hull: bool
-) -> Any:
-    """Draw two of the shares against each other."""
-    for number, (name, result) in enumerate(named.items()):
-        x, y = result.share[:, pair].T
-        colour = drawing.colour(number)
-        if hull:
-            corner = np.flatnonzero(result.on_hull)
-            ax.plot(x[corner], y[corner], color=colour, linewidth=1.2, alpha=0.8, zorder=2)
-        ax.scatter(x, y, s=_size(number), color=colour, linewidths=0, label=name or None, zorder=3 + 0.1 * number)
-    if len(classes) == 2:
-        ax.plot([0, 1], [1, 0], color=drawing.IDEAL, linestyle="--", linewidth=1, zorder=1)
-    drawing.unit_square(ax, diagonal=None)
-    ax.set(xlabel=_label(classes[pair[0]]), ylabel=_label(classes[pair[1]]))
-    if any(named):
-        drawing.legend_above(ax, _keys(len(named)), list(named))
-    return ax
-
-
-def _draw_space(named: Mapping[str, RocSurface], classes: tuple[str, ...], ax: Any, *, hull: bool) -> Any:
     import matplotlib.pyplot as plt
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
+    named = drawing.as_named(results, "results", "roc_surface(y_true, y_prob)", RocSurface)
+    classes, *others = dict.fromkeys(result.classes for result in named.values())
+    if others:
+        refuse("results must be of the same classes", got=f"{classes} and {others[0]}", hint="Draw them apart")
+    hint = "Use roc_curve: its panels are the classes, each against the rest"
+    require(len(classes) == 3, "a surface is drawn of three classes", value=len(classes), hint=hint)
     if ax is None:
         ax = plt.figure(figsize=(6.2, 5.4)).add_subplot(projection="3d", computed_zorder=False)
         ax.figure.subplots_adjust(left=0.03, right=1.0, bottom=0.04, top=1.0)
@@ -447,33 +407,21 @@ def _draw_space(named: Mapping[str, RocSurface], classes: tuple[str, ...], ax: A
         sides = first.share[first.facet]
         ax.add_collection3d(Poly3DCollection(sides, facecolors=drawing.FILL, edgecolors="none", alpha=0.25, zorder=1))
     for number, (name, result) in enumerate(named.items()):
-        look = {"s": _size(number), "color": drawing.colour(number), "depthshade": False, "zorder": 3 + number}
+        look = {
+            "s": SIZES[min(number, len(SIZES) - 1)],
+            "color": drawing.colour(number),
+            "depthshade": False,
+            "zorder": 3 + number,
+        }
         look |= {"edgecolors": "white", "linewidths": 0.6} if number else {"linewidths": 0}
         alpha = 0.55 if number == 0 and len(named) > 1 else 1.0
         ax.scatter(*result.share.T, label=name or None, alpha=alpha, **look)
     limits = dict.fromkeys(("xlim", "ylim", "zlim"), (0, 1))
-    ax.set(**limits, **dict(zip(("xlabel", "ylabel", "zlabel"), map(_label, classes), strict=True)))
+    words = [f"share of class {name} told right" for name in classes]
+    ax.set(**limits, **dict(zip(("xlabel", "ylabel", "zlabel"), words, strict=True)))
     ax.set(xticks=TICKS, yticks=TICKS)
     ax.set_box_aspect((1, 1, 1), zoom=0.92)
     if any(named):
-        ax.legend(_keys(len(named)), list(named), loc="upper left", frameon=False)
+        for dot in ax.legend(loc="upper left", frameon=False).legend_handles:
+            dot.set_sizes([SIZES[1]])  # large enough to show its colour
     return ax
-
-
-def _keys(n: int) -> list[Any]:
-    """Return dots for a legend that are large enough to show their colours."""
-    from matplotlib.lines import Line2D
-
-    look: dict[str, Any] = {"linestyle": "", "marker": "o", "markeredgewidth": 0}
-    return [
-        Line2D([], [], color=drawing.colour(number), markersize=max(_size(number), 16.0) ** 0.5, **look)
-        for number in range(n)
-    ]
-
-
-def _size(number: int) -> float:
-    return SIZES[min(number, len(SIZES) - 1)]
-
-
-def _label(name: str) -> str:
-    return f"share of class {name} told right"

@@ -180,9 +180,6 @@ Colours = Literal["safe", "rgb"]
 CERTAIN: dict[Colours, tuple[str, ...]] = {"safe": drawing.CERTAIN, "rgb": drawing.RGB}
 """Colours of the certain forecasts."""
 
-BRIGHTNESS = np.array([0.299, 0.587, 0.114])
-"""What red, green and blue add to how bright a colour looks."""
-
 GAMMA = 2.2
 """Power by which the numbers of a colour become light."""
 

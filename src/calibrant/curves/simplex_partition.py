@@ -668,9 +668,8 @@ def _draw_partition(ax: Any, result: SimplexPartition, colours: simplex.Colours 
         return
     one, other = result.cell[sides[:, :2]].T
     ends = sides[one != other, 2:]
-    smooth = np.zeros(
-        place.shape
-    )  # each vertex at the mean of the middles of its sides: a straight border is no staircase
+    # Each vertex at the mean of the middles of its sides: a straight border is no staircase.
+    smooth = np.zeros(place.shape)
     np.add.at(smooth, ends, place[ends].mean(axis=1)[:, None])
     border = smooth[ends] / np.bincount(ends.ravel(), minlength=len(place))[ends][..., None]
     for colour, width in (("white", 1.6), ("black", 0.7)):  # seen on dark cells and on light ones
@@ -681,11 +680,5 @@ def _draw_partition(ax: Any, result: SimplexPartition, colours: simplex.Colours 
         middle, word = result.prob[result.cell == cell].mean(axis=0), str(result.count[cell])
         walls = np.append(np.hypot(*(border.mean(axis=1) - middle @ TRIANGLE).T), middle.min() * TRIANGLE[2, 1])
         if walls.min() > max(ROOM, ROOM_OF_A_DIGIT * len(word)):
-            vector = result.calibrated[result.cell == cell][:1]
-            is_dark = (
-                colours is not None
-                and result.count[cell]
-                and simplex.mixed(vector, colours) @ simplex.BRIGHTNESS <= 0.5
-            )
             look = {"ha": "center", "va": "center", "fontsize": "x-small", "zorder": 3}
-            ax.text(*(middle @ TRIANGLE), word, color="white" if is_dark else "black", **look)
+            drawing.outline(ax.text(*(middle @ TRIANGLE), word, **look))
