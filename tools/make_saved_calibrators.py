@@ -33,7 +33,6 @@ FEW = {  # what makes a small file of a method whose default is large
 }
 NOTIONS = {"thresholded-class-wise": {"threshold": 0.2}, "top-k-label": {"k": 2}, "one-vs-rest": {"column": 1}}
 BINNINGS = {
-    "cross-validated": {"most_bins": 4, "n_folds": 3},
     "equal-mass": {"n_bins": 3},
     "equal-width": {"n_bins": 3},
     "points-per-bin": {"points_per_bin": 5},

@@ -11,7 +11,7 @@ from strategies import columns, tables
 from calibrant import EqualMass, EqualWidth, assess
 from calibrant._core.registry import entries
 from calibrant.assessment.table import FIGURES, Row, figures_of
-from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, Unique
+from calibrant.binning import Isotonic, MonotonicSweep, Unique
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import MOSTLY_NOISE, Estimate
 from calibrant.metrics.kinds import ThroughLens, metrics
@@ -337,7 +337,7 @@ def test_an_error_that_is_detectable_is_detected_four_times_in_five():
 
 
 @pytest.mark.first(1)
-@pytest.mark.parametrize("binning", [Isotonic(), MonotonicSweep(), CrossValidatedBins()], ids=repr)
+@pytest.mark.parametrize("binning", [Isotonic(), MonotonicSweep()], ids=repr)
 def test_bins_that_labels_choose_are_chosen_anew_for_drawn_labels(binning):
     """A calibrated forecast is rejected as often as promised, and its p-values are near uniform."""
     rng, worlds, pvalues = np.random.default_rng(0), 100, []

@@ -7,7 +7,7 @@ from strategies import columns
 
 from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
-from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, PointsPerBin, Unique, as_binning
+from calibrant.binning import Isotonic, MonotonicSweep, PointsPerBin, Unique, as_binning
 
 
 def cut(binning, score, label=None, weight=None):
@@ -190,14 +190,6 @@ TWINS = {
         MonotonicSweep("equal-width", most_bins=9),
         tuned_binning.monotonic_sweep(binned.equal_width, 9),
     ),
-    "cross-validated equal mass": (
-        CrossValidatedBins(most_bins=5, tolerance=1e-9),
-        tuned_binning.cross_validated(binned.equal_mass, 5, 10),
-    ),
-    "cross-validated equal width": (
-        CrossValidatedBins("equal-width", most_bins=5, n_folds=3, tolerance=1e-9),
-        tuned_binning.cross_validated(binned.equal_width, 5, 3),
-    ),
 }
 
 
@@ -221,11 +213,7 @@ REFUSED = [
     (lambda: PointsPerBin(0), ValueError, "points_per_bin"),
     (lambda: PointsPerBin("50"), TypeError, "points_per_bin"),
     (lambda: MonotonicSweep(of="unique"), ValueError, "of must be one of"),
-    (lambda: CrossValidatedBins(of="unique"), ValueError, "of must be one of"),
     (lambda: MonotonicSweep(most_bins=0), ValueError, "most_bins"),
-    (lambda: CrossValidatedBins(most_bins=0), ValueError, "most_bins"),
-    (lambda: CrossValidatedBins(n_folds=1), ValueError, "n_folds"),
-    (lambda: CrossValidatedBins(tolerance=-0.1), ValueError, "tolerance"),
 ]
 
 
@@ -308,44 +296,11 @@ def test_equal_rates_of_fractional_weights_do_not_stop_a_sweep():
     np.testing.assert_array_equal(tenth.edges, whole.edges)
 
 
-# Cross-validation
-
-
-@pytest.mark.parametrize(("n", "n_folds"), [(4, 2), (6, 2), (6, 3), (5, 5), (4, 10)])
-def test_the_closed_form_is_the_mean_over_all_ways_to_deal(n, n_folds):
-    rng = np.random.default_rng(n)
-    rows = list(zip(rng.random(n).tolist(), rng.integers(0, 2, n).tolist(), [1] * n, strict=True))
-    found, residuals = tuned_binning.left_out(rows, n_folds), [label - score for score, label, _ in rows]
-    assert float(found) / n == pytest.approx(tuned_binning.left_out_by_dealing(residuals, n_folds), rel=1e-9)
-
-
-def test_an_error_that_is_the_same_everywhere_needs_one_bin():
-    score = np.repeat(np.linspace(0.1, 0.7, 7), 100)
-    label = np.concatenate([np.arange(100) < 100 * s + 20 for s in np.linspace(0.1, 0.7, 7)]).astype(int)
-    assert len(cut(CrossValidatedBins(), score, label)) == 1
-
-
-def test_more_rows_afford_more_bins():
-    rng = np.random.default_rng(0)
-    score = rng.random(40_000)
-    label = rng.random(40_000) < score**2
-    few, many = (len(cut(CrossValidatedBins(), score[:n], label[:n])) for n in (400, 40_000))
-    assert few < many
-
-
-def test_a_tolerance_takes_fewer_bins():
-    rng = np.random.default_rng(0)
-    score = rng.random(40_000)
-    label = rng.random(40_000) < score**2
-    assert len(cut(CrossValidatedBins(tolerance=0.01), score, label)) < len(cut(CrossValidatedBins(), score, label))
-
-
 @given(rows=columns())
 def test_the_scale_of_weights_does_not_matter_to_tuned_bins(rows):
     label, score, _ = rows
-    for binning in (MonotonicSweep("equal-width"), CrossValidatedBins("equal-width", tolerance=1e-9)):
-        half, whole = (cut(binning, score, label, np.full(len(score), w)) for w in (0.5, 1.0))
-        np.testing.assert_array_equal(half.edges, whole.edges)
+    half, whole = (cut(MonotonicSweep("equal-width"), score, label, np.full(len(score), w)) for w in (0.5, 1.0))
+    np.testing.assert_array_equal(half.edges, whole.edges)
 
 
 @pytest.mark.parametrize("seed", range(20))

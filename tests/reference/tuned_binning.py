@@ -1,7 +1,7 @@
 """Binnings that look at the outcomes, from their definitions. A row is (score, outcome, weight) with a whole weight."""
 
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import pairwise
 
 
 def isotonic(rows):
@@ -29,42 +29,6 @@ def monotonic_sweep(family, most_bins):
         return best
 
     return cut
-
-
-def cross_validated(family, most_bins, n_folds):
-    def cut(rows):
-        candidates = [family(n_bins)(rows) for n_bins in range(1, most_bins + 1)]
-        errors = [sum(left_out(held, n_folds) for held in bins if held) for bins in candidates]
-        return next(
-            bins
-            for bins, error in zip(candidates, errors, strict=True)
-            if error <= min(errors) * (1 + Fraction(1, 10**9))
-        )
-
-    return cut
-
-
-def left_out(rows, n_folds):
-    """Sum of expected squared errors of the rows of a bin, each foretold by the mean residual of those in other folds."""
-    residuals = [Fraction(int(y)) - Fraction(s) for s, y, w in rows for _ in range(int(w))]
-    n = len(residuals)
-    if n == 1:
-        return Fraction(1)
-    mean = sum(residuals) / n
-    variance = sum((r - mean) ** 2 for r in residuals) / (n - 1)
-    others = min(Fraction(n) - Fraction(n, n_folds), Fraction(n - 1))
-    return n * min(variance * (1 + 1 / others), Fraction(1))
-
-
-def left_out_by_dealing(residuals, n_folds):
-    """Mean squared error over all orders in which rows are dealt to the folds, for as many rows as fill them evenly."""
-    n, errors = len(residuals), []
-    for order in permutations(range(n)):
-        fold = {row: place % n_folds for place, row in enumerate(order)}
-        for row in range(n):
-            others = [residuals[other] for other in range(n) if fold[other] != fold[row]]
-            errors.append((residuals[row] - sum(others) / len(others)) ** 2)
-    return sum(errors) / len(errors)
 
 
 def rate(rows):

@@ -2,7 +2,6 @@ from .bins import as_binning as as_binning
 from .bins import Binning as Binning
 from .bins import Bins as Bins
 from .bins import class_sums as class_sums
-from .bins import CrossValidatedBins as CrossValidatedBins
 from .bins import Edges as Edges
 from .bins import EqualMass as EqualMass
 from .bins import EqualWidth as EqualWidth
@@ -29,7 +28,6 @@ __all__ = [
     "Binning",
     "Bins",
     "BoundedIsotonic",
-    "CrossValidatedBins",
     "EqualMass",
     "EqualWidth",
     "FineGrid",

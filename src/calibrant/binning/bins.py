@@ -7,13 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, lru_cache, reduce
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import MOST_DRAWS, choice, no_class, number, require, whole
+from calibrant._core.checks import MOST_DRAWS, no_class, require, whole
 from calibrant._core.registry import Kind, declare, entries, find
 from calibrant._core.result import Record
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, Weights, places
@@ -868,125 +868,6 @@ class PointsPerBin(OrderedBinning):
         """Return the edges of as many bins of equal mass as the rows fill."""
         rows = round(ordered.total * ordered.rows_per_weight)
         return equal_mass_edges(ordered, max(1, rows // int(self.points_per_bin)))
-
-
-# Binnings whose number of bins the data choose
-
-
-Family = Literal["equal-mass", "equal-width"]
-
-FAMILIES: dict[str, type[EqualMass] | type[EqualWidth]] = {"equal-mass": EqualMass, "equal-width": EqualWidth}
-
-
-class TunedBinning(OrderedBinning):
-    """A family of binnings, and a rule that chooses the number of bins."""
-
-    of: Family
-    most_bins: int
-
-    def __post_init__(self) -> None:
-        choice("of", self.of, FAMILIES)
-        require_bins(self.most_bins, "most_bins")
-
-    def cut(self, ordered: Ordered) -> FloatArray:
-        """Return the edges of the chosen binning."""
-        return self.chosen(ordered).cut(ordered)
-
-    @abstractmethod
-    def chosen(self, ordered: Ordered) -> Binning:
-        """Choose the number of bins.
-
-        Parameters
-        ----------
-        ordered : Ordered
-            What is to be cut.
-
-        Returns
-        -------
-        Binning
-            The member of the family that has this number of bins.
-        """
-
-
-# The number of bins by cross-validation
-
-
-ALONE = 1e-9
-"""Rows beside a row that are none: numbers of rows are rounded where weights are fractions."""
-
-
-@declare("binning", "cross-validated", symbol="CV", source="Kängsepp et al. 2025")
-@dataclass(frozen=True)
-class CrossValidatedBins(TunedBinning):
-    """The number of bins whose gaps predict held-out rows best, in mean squared error.
-
-    A binning is seen as a fitted calibration map that adds its gap to every score of a bin; the distance of this map from the
-    identity is the calibration error. It is scored by cross-validation, averaged over all ways to deal the rows of each bin
-    evenly to the folds: a mean in closed form, so that nothing is random and the order of rows never matters.
-
-    Parameters
-    ----------
-    of : {"equal-mass", "equal-width"}, default="equal-mass"
-        How scores are cut.
-    most_bins : int, default=40
-        1 to so many bins are tried.
-    n_folds : int, default=10
-        Number of folds, at least 2; with as many as rows each row is left out by itself.
-    tolerance : float, default=0
-        The smallest number of bins is taken whose mean squared error is at most so much larger, as a fraction of the least.
-        The authors also try 0.001.
-
-    Notes
-    -----
-    Let v be the unbiased variance of outcome minus score in a bin of n rows. A held-out row differs from the mean of
-    m = n - n / n_folds (at most n - 1) of the others by  v * (1 + 1 / m)  in mean square. For a row that is alone in its bin
-    there is no such prediction: it counts as wrong altogether, with 1. Whole weights count as rows; others are scaled
-    to a mean of one.
-
-    References
-    ----------
-    Kängsepp, Valk, Kull, On the usefulness of the fit-on-test view on evaluating calibration of classifiers, Machine
-    Learning 2025.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from calibrant import reliability_curve
-    >>> from calibrant.binning import CrossValidatedBins
-    >>> score = np.repeat([0.2, 0.3, 0.7, 0.8], 50)
-    >>> curve = reliability_curve(score > 0.5, score, binning=CrossValidatedBins())
-    >>> curve.panels[0].bins.gap.round(3).tolist()
-    [-0.2, -0.3, 0.3, 0.2]
-    """
-
-    uses_outcomes: ClassVar[bool] = True
-
-    of: Family = "equal-mass"
-    most_bins: int = 40
-    n_folds: int = 10
-    tolerance: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole("n_folds", self.n_folds, least=2, most=MOST_DRAWS, hint="10 is usual")
-        number("tolerance", self.tolerance, least=0.0, hint="Pass a fraction such as 0.001")
-
-    def chosen(self, ordered: Ordered) -> Binning:
-        """Return the binning with the least squared error on rows left out."""
-        family, score, scale = FAMILIES[self.of], ordered.score, ordered.rows_per_weight
-        events, others = ordered.outcome_sum, ordered.weight - ordered.outcome_sum
-        sums = np.cumsum(events * (1.0 - score) - others * score) * scale
-        squares = np.cumsum(events * (1.0 - score) ** 2 + others * score**2) * scale
-        errors = []
-        for n_bins in range(1, self.most_bins + 1):
-            last = ordered.last_of(family(n_bins).cut(ordered))
-            n = between(ordered.reached * scale, last)
-            beside = n - 1.0
-            with np.errstate(divide="ignore", invalid="ignore"):
-                variance = np.maximum(between(squares, last) - between(sums, last) ** 2 / n, 0.0) / beside
-                squared = variance * (1.0 + 1.0 / np.minimum(n - n / self.n_folds, beside))
-            errors.append(float(n @ np.where(beside > ALONE, np.minimum(squared, 1.0), 1.0)))
-        return family(int(np.argmax(np.array(errors) <= min(errors) * (1.0 + self.tolerance))) + 1)
 
 
 @declare("binning", "unique", symbol="U", source="Gupta and Ramdas 2022")

@@ -13,7 +13,7 @@ from calibrant._core.arrays import FloatArray, is_whole
 from calibrant._core.checks import choice, number, require, whole
 from calibrant._core.registry import declare
 from calibrant._core.rows import IntArray
-from calibrant.binning.bins import FAMILIES, Binning, Family, Ordered, OrderedBinning, TunedBinning, between
+from calibrant.binning.bins import Binning, EqualMass, EqualWidth, Ordered, OrderedBinning, between, require_bins
 
 # Bins whose event rates nearly increase, and that are neither small nor large
 
@@ -252,9 +252,14 @@ def block_starts(ordered: Ordered) -> IntArray:
 # As many bins as keep the event rates in order
 
 
+Family = Literal["equal-mass", "equal-width"]
+
+FAMILIES: dict[str, type[EqualMass] | type[EqualWidth]] = {"equal-mass": EqualMass, "equal-width": EqualWidth}
+
+
 @declare("binning", "monotonic-sweep", symbol="SWEEP", source="Roelofs et al. 2022")
 @dataclass(frozen=True)
-class MonotonicSweep(TunedBinning):
+class MonotonicSweep(OrderedBinning):
     """As many bins as keep the event rates non-decreasing: bins are added until a rate first falls.
 
     Bins without rows are passed over. The calibration error over these bins is known as ECE sweep.
@@ -284,14 +289,18 @@ class MonotonicSweep(TunedBinning):
     of: Family = "equal-mass"
     most_bins: int = 1000
 
-    def chosen(self, ordered: Ordered) -> Binning:
-        """Return the last binning before the first whose event rates decrease somewhere."""
+    def __post_init__(self) -> None:
+        choice("of", self.of, FAMILIES)
+        require_bins(self.most_bins, "most_bins")
+
+    def cut(self, ordered: Ordered) -> FloatArray:
+        """Return the edges of the last binning before the first whose event rates decrease somewhere."""
         family = FAMILIES[self.of]
         rows = round(ordered.total * ordered.rows_per_weight)
         n_bins = 1
         while n_bins < min(self.most_bins, rows) and _is_monotone(ordered, family(n_bins + 1)):
             n_bins += 1
-        return family(n_bins)
+        return family(n_bins).cut(ordered)
 
 
 def _is_monotone(ordered: Ordered, binning: Binning) -> bool:

@@ -6,7 +6,7 @@ from reference import histogram as twin
 from strategies import columns, scores
 
 from calibrant import EqualMass, EqualWidth, HistogramBinning, expected_calibration_error
-from calibrant.binning import CrossValidatedBins, Isotonic, MonotonicSweep, PointsPerBin, Unique
+from calibrant.binning import Isotonic, MonotonicSweep, PointsPerBin, Unique
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
@@ -51,9 +51,7 @@ def test_a_number_means_bins_of_equal_width_and_a_word_its_binning(rows):
         np.testing.assert_array_equal(fits[0].edges_, fits[1].edges_)
 
 
-@pytest.mark.parametrize(
-    "binning", ["equal-mass", 10, [0, 0.3, 0.9, 1], Isotonic(), MonotonicSweep(), CrossValidatedBins(), Unique()]
-)
+@pytest.mark.parametrize("binning", ["equal-mass", 10, [0, 0.3, 0.9, 1], Isotonic(), MonotonicSweep(), Unique()])
 @given(rows=columns())
 def test_over_its_own_bins_the_fitted_rows_are_calibrated(binning, rows):
     label, score, weight = rows
