@@ -612,7 +612,6 @@ def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) ->
 # Do rows with similar forecasts err in similar directions? The squared kernel calibration error
 
 
-Null = Literal["consistency", "bootstrap"]
 TestEstimator = Literal["unbiased", "block", "linear"]
 
 
@@ -623,7 +622,6 @@ def kernel_test(
     *,
     notion: NotionLike = None,
     estimator: TestEstimator = "unbiased",
-    null: Null = "consistency",
     n_resamples: int = 1000,
     bandwidth: float | None = None,
     block_size: int | None = None,
@@ -641,12 +639,8 @@ def kernel_test(
     notion : {"canonical", "binary", "confidence", "top-label", "class-wise"} or Notion, optional
         By default ``"canonical"``: the probabilities of all classes at once.
     estimator : {"unbiased", "block", "linear"}, default="unbiased"
-        Which pairs of rows are looked at, see `kernel_calibration_error`. With all pairs the null distribution is drawn; with
-        blocks of rows the means of blocks are compared with their spread, in one pass and with much less power.
-    null : {"consistency", "bootstrap"}, default="consistency"
-        How it is drawn. ``"consistency"``: labels from the forecast itself; the test is exact, for any number of rows.
-        ``"bootstrap"``: the observed rows, drawn again and centred (Arcones and Gine); right for many rows, too liberal where
-        events are rare.
+        Which pairs of rows are looked at, see `kernel_calibration_error`. Of all pairs labels are drawn from the forecast,
+        which is exact; with blocks of rows their means are compared with their spread, in one pass and with much less power.
     n_resamples : int, default=1000
         Number of draws; the smallest possible p-value is 1 / (n_resamples + 1).
     bandwidth : float, optional
@@ -683,7 +677,6 @@ def kernel_test(
     References
     ----------
     Widmann, Lindsten, Zachariah, Calibration tests in multi-class classification: a unifying framework, NeurIPS 2019.
-    Arcones, Gine, On the bootstrap of U and V statistics, Annals of Statistics 1992.
     Bröcker, Smith, Increasing the reliability of reliability diagrams, Weather and Forecasting 2007.
 
     Examples
@@ -694,7 +687,6 @@ def kernel_test(
     0.005
     """
     choice("estimator", estimator, get_args(TestEstimator), hint="'unbiased' is usual")
-    choice("null", null, get_args(Null), hint="'consistency' is usual")
     resamples(n_resamples, hint="1000 is usual")
     problem = as_problem(y_true, y_prob, **data)
     words = kernel.as_pairs_notion(notion, problem)
@@ -704,13 +696,8 @@ def kernel_test(
         return result_of("kernel", kernel.value_of(found, estimator), label_draws(np.zeros(0)), spoken, pvalue=1.0)
     if estimator != "unbiased" or any(pairs.too_many for pairs in found):
         return _test_of_blocks([(pairs.share, kernel.blocks_of(pairs, estimator, size)) for pairs in found], spoken)
-    value, generator = kernel.value_of(found, estimator), as_rng(rng)
-    if null == "consistency":
-        noise = kernel.noise_of_labels(problem, found, n_resamples, generator)
-        return result_of("kernel", value, label_draws(noise.squared), spoken)
-    noise = kernel.noise_of_rows(problem, found, n_resamples, generator)
-    law = Draws(f"{n_resamples} draws of centred rows", noise.squared)
-    return result_of("kernel", value, law, spoken, "There are enough rows for them to represent the population.")
+    noise = kernel.noise_of_labels(problem, found, n_resamples, as_rng(rng))
+    return result_of("kernel", kernel.value_of(found, estimator), label_draws(noise.squared), spoken)
 
 
 def _test_of_blocks(found: list[tuple[float, kernel.Blocks]], hypothesis: str) -> TestResult:
