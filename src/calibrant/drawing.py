@@ -35,9 +35,6 @@ BAND = "#E0E0E0"
 CHANGE = "RdBu_r"
 """Colour map of what falls (blue) and rises (red), white at zero; told apart also without red or green."""
 
-SHADES = "Blues"
-"""Colour map of probabilities: the darker, the more probable."""
-
 CERTAIN = ("#7733FF", "#FFD073", "#D92B2B", "#007373")
 """The certain forecasts of three and four classes: their mixtures differ, whatever one's colour vision, and none is muddy."""
 

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input
-from calibrant._core.checks import require, whole
+from calibrant._core.checks import require
 from calibrant._core.registry import FINITE
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex, top_column
 from calibrant.binning.bins import PointsPerBin
@@ -36,7 +36,7 @@ from calibrant.calibrators.base import (
 from calibrant.calibrators.binning import HistogramBinning
 from calibrant.calibrators.isotonic import VennAbers
 from calibrant.exceptions import warn
-from calibrant.notions import Notion, Part, WithinGroups, as_notion, top_labels
+from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.sums.reading import UnreadPart, UnreadSimplex
 from calibrant.sums.sums import in_cells
 
@@ -208,36 +208,6 @@ class ByNotion(Calibrator):
         for rows, part in blocks(forecast, 4 * self.block):  # no tables are made of them
             top[rows], score[rows] = self._top(part)
         return self.classes_[top], score
-
-    def predict_ranks(self, X: npt.ArrayLike, k: int | None = None) -> tuple[npt.NDArray[np.generic], FloatArray]:
-        """Return the k labels of the original forecast that rank highest, and the calibrated probability of each.
-
-        These are the pairs of ``top-k-confidence`` and ``top-k-label``; the first column is that of `predict_top`. Nothing
-        is divided by sums, so the probabilities of a row need not fall, nor sum to one or less.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_classes)
-            Forecast of the kind that was fitted.
-        k : int, optional
-            Number of ranks, at most as many as the notion speaks of: that is the default.
-
-        Returns
-        -------
-        label : ndarray of shape (n_samples, k)
-            Classes in the order of their probabilities before calibration; of equal ones the first column comes first.
-        score : ndarray of shape (n_samples, k)
-            What the calibrators of the notion make of them.
-        """
-        forecast = self._fitted_forecast(X)
-        n_ranks = self.notion_.parts_a_row(forecast.shape[1])
-        hint = "The notion speaks of no more ranks: fit 'top-3-label' or 'class-wise'"
-        n = n_ranks if k is None else whole("k", k, least=1, most=n_ranks, hint=hint)
-        column, score = np.empty((forecast.shape[0], n), dtype=np.intp), np.empty((forecast.shape[0], n))
-        for rows, part in blocks(forecast, self.block):
-            column[rows] = top_labels(part.prob, n)
-            score[rows] = np.take_along_axis(self._merged(part, normalize=False), column[rows], axis=1)
-        return self.classes_[column], score
 
     @available_if(lambda self: isinstance(self._method(), VennAbers))
     def predict_interval(self, X: npt.ArrayLike) -> FloatArray:

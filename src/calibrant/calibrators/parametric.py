@@ -7,16 +7,14 @@ from typing import Literal
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.optimize import brentq
 
-from calibrant._core.arrays import FloatArray, score_of_logit
+from calibrant._core.arrays import FloatArray
 from calibrant._core.border import MOST_LOGIT
 from calibrant._core.registry import FINITE, IDENTITY, ORDER, PERMUTED
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
 from calibrant.calibrators.base import (
     MOST_COEFFICIENT,
-    MOST_LOG_ODDS,
     BinaryCalibrator,
     LogOddsCalibrator,
     fitted,
@@ -98,17 +96,6 @@ class BetaCalibration(LogOddsCalibrator):
     c_: float = fitted("")
     gradient_: float = fitted()
     n_iter_: int = fitted()
-
-    @property
-    def m_(self) -> float:
-        """The score that is mapped to 1/2; NaN if none is."""
-
-        def value(z: float) -> float:
-            return float(self._map_log_odds(np.array([z]))[0])
-
-        if not value(-MOST_LOG_ODDS) < 0.0 < value(MOST_LOG_ODDS):
-            return float("nan")
-        return float(score_of_logit(brentq(value, -MOST_LOG_ODDS, MOST_LOG_ODDS)))
 
     def _fit(self, problem: BinaryProblem) -> None:
         free = self.parameters

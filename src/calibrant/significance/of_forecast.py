@@ -611,7 +611,6 @@ def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) ->
 # Do rows with similar forecasts err in similar directions? The squared kernel calibration error
 
 
-Null = Literal["consistency", "bootstrap"]
 
 
 @declare("test", "kernel", symbol="SKCE", source="Widmann et al. 2019")
@@ -620,7 +619,6 @@ def kernel_test(
     y_prob: YProb = None,
     *,
     notion: NotionLike = None,
-    null: Null = "consistency",
     n_resamples: int = 1000,
     bandwidth: float | None = None,
     rng: Rng = 0,
@@ -636,10 +634,8 @@ def kernel_test(
         Probabilities; rows of a table sum to one.
     notion : {"canonical", "binary", "confidence", "top-label", "class-wise"} or Notion, optional
         By default ``"canonical"``: the probabilities of all classes at once.
-    null : {"consistency", "bootstrap"}, default="consistency"
-        How it is drawn. ``"consistency"``: labels from the forecast itself; the test is exact, for any number of rows.
-        ``"bootstrap"``: the observed rows, drawn again and centred (Arcones and Gine); right for many rows, too liberal where
-        events are rare.
+        Which pairs of rows are looked at, see `kernel_calibration_error`. Of all pairs labels are drawn from the forecast,
+        which is exact; with blocks of rows their means are compared with their spread, in one pass and with much less power.
     n_resamples : int, default=1000
         Number of draws; the smallest possible p-value is 1 / (n_resamples + 1).
     bandwidth : float, optional
@@ -673,7 +669,6 @@ def kernel_test(
     References
     ----------
     Widmann, Lindsten, Zachariah, Calibration tests in multi-class classification: a unifying framework, NeurIPS 2019.
-    Arcones, Gine, On the bootstrap of U and V statistics, Annals of Statistics 1992.
     Bröcker, Smith, Increasing the reliability of reliability diagrams, Weather and Forecasting 2007.
 
     Examples
@@ -683,7 +678,6 @@ def kernel_test(
     >>> kernel_test(*load_digits_forecast(), n_resamples=199).pvalue
     0.005
     """
-    choice("null", null, get_args(Null), hint="'consistency' is usual")
     resamples(n_resamples, hint="1000 is usual")
     problem = as_problem(y_true, y_prob, **data)
     words = kernel.as_pairs_notion(notion, problem)
@@ -692,12 +686,8 @@ def kernel_test(
     if not found:
         return result_of("kernel", kernel.value_of(found), label_draws(np.zeros(0)), spoken, pvalue=1.0)
     value, generator = kernel.value_of(found), as_rng(rng)
-    if null == "consistency":
-        noise = kernel.noise_of_labels(problem, found, n_resamples, generator)
-        return result_of("kernel", value, label_draws(noise.squared), spoken)
-    noise = kernel.noise_of_rows(problem, found, n_resamples, generator)
-    law = Draws(f"{n_resamples} draws of centred rows", noise.squared)
-    return result_of("kernel", value, law, spoken, "There are enough rows for them to represent the population.")
+    noise = kernel.noise_of_labels(problem, found, n_resamples, as_rng(rng))
+    return result_of("kernel", kernel.value_of(found, estimator), label_draws(noise.squared), spoken)
 
 
 # Cox's test: does a logistic recalibration fit better than the forecast as it is?

@@ -102,36 +102,6 @@ def test_accuracy_stays_as_it_was_though_merging_moves_the_argmax():
     assert fit.predict(prob).tolist() == [1] * 4
 
 
-# Pairs of ranks 2 to K
-
-
-@pytest.mark.parametrize(("notion", "ranks"), [("top-3-label", 3), ("top-2-confidence", 2), ("class-wise", 10)])
-def test_pairs_of_all_ranks_begin_with_the_top_pair(notion, ranks):
-    y, prob = load_digits_forecast()
-    fit = ByNotion(HistogramBinning(5), notion).fit(prob, y)
-    label, score = fit.predict_ranks(prob)
-    top_label, top_score = fit.predict_top(prob)
-    assert label.shape == score.shape == (len(y), ranks)
-    np.testing.assert_array_equal(label[:, 0], top_label)
-    np.testing.assert_array_equal(score[:, 0], top_score)
-    np.testing.assert_array_equal(label, np.argsort(-prob, axis=1, kind="stable")[:, :ranks])
-
-
-def test_the_pair_of_the_second_rank_is_what_its_calibrator_gives(monkeypatch):
-    y, prob = load_digits_forecast()
-    fit = ByNotion(HistogramBinning(5), "top-2-confidence").fit(prob, y)
-    monkeypatch.setattr(ByNotion, "block", 100)
-    second = np.sort(prob, axis=1)[:, -2]
-    np.testing.assert_array_equal(fit.predict_ranks(prob)[1][:, 1], fit.calibrators_[1].calibrate(second))
-    np.testing.assert_array_equal(fit.predict_ranks(prob, 1)[1][:, 0], fit.predict_top(prob)[1])
-
-
-def test_ranks_of_which_the_notion_does_not_speak_are_refused():
-    y, prob = load_digits_forecast()
-    with pytest.raises(ValueError, match=r"k must be at most 1; got 2\. The notion speaks of no more ranks"):
-        TopLabelHistogramBinning().fit(prob, y).predict_ranks(prob, 2)
-
-
 # Algorithm 8 by its name
 
 

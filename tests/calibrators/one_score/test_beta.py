@@ -80,27 +80,6 @@ def test_with_m_one_half_a_score_of_one_half_stays(parameters):
     label, score = sample(500, lambda z: 0.4 + 0.7 * z)
     fitted = BetaCalibration(parameters=parameters).fit(score, label)
     assert fitted.calibrate([0.5])[0] == pytest.approx(0.5, abs=1e-12)
-    assert fitted.m_ == pytest.approx(0.5, abs=1e-12)
-
-
-# The score that is mapped to one half
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "c"), [(0.5, 1.4, 0.3), (2.0, 0.1, -1.0), (1.0, 1.0, 4.0), (0.7, 0.0, 0.4), (0.0, 0.7, -0.4)]
-)
-def test_m_is_mapped_to_one_half(a, b, c):
-    fitted = BetaCalibration().fit([0.2, 0.4, 0.6, 0.7, 0.8], [0, 1, 0, 1, 1])
-    fitted.a_, fitted.b_, fitted.c_ = a, b, c
-    assert 0 < fitted.m_ < 1
-    assert fitted.calibrate([fitted.m_])[0] == pytest.approx(0.5, abs=1e-12)
-
-
-@pytest.mark.parametrize(("a", "b", "c"), [(0.7, 0.0, -0.4), (0.0, 0.7, 0.4), (0.0, 0.0, 1.0)])
-def test_a_curve_that_stays_on_one_side_of_one_half_has_no_m(a, b, c):
-    fitted = BetaCalibration().fit([0.2, 0.4, 0.6, 0.7, 0.8], [0, 1, 0, 1, 1])
-    fitted.a_, fitted.b_, fitted.c_ = a, b, c
-    assert np.isnan(fitted.m_)
 
 
 # What has no minimum, or many
