@@ -161,7 +161,6 @@ def test_an_array_that_nobody_asks_for_is_not_decompressed(tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2_000_000
-    assert len(forecast.table.columns["bomb"]) == n
 
 
 @pytest.mark.parametrize(
