@@ -426,7 +426,7 @@ def _run(path: Path, random: Random) -> tuple[str, list[str]]:
             ["fit", str(path), "--label", "label", "--prob", "p_*", "-o", str(path.with_name("out.json"))],
         )
         if path.suffix != ".state"
-        else (["monitor", str(path.with_name(DAY)), "--state", str(path)],)
+        else (["monitor", str(path.with_name(DAY)), "--time", "at", "--state", str(path)],)
     )
     said, printed = io.StringIO(), io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(printed), warnings.catch_warnings():

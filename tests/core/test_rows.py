@@ -165,6 +165,7 @@ EACH = "to divide each row by its sum."
 THREE, RARE = EVENT[:3], np.array([1.02, 0.5, 0.1])
 AS_PERCENT, SUMMED, LOGISTIC = by(rows="percent"), by(rows="normalize"), by(input="logit")
 WITHOUT_FIRST, CLIPPED = (lambda v: (v[1:], PERCENTS)), on(lambda v: np.clip(v, 0, 1))
+CLIPPED_PERCENT = lambda v: (np.clip(v, 0, 100), PERCENTS)  # noqa: E731
 CLIPPED_ROWS = lambda v: (np.clip(v, 0, None), SUMS)  # noqa: E731
 
 
@@ -219,8 +220,8 @@ OF_PERCENT = [
     (
         np.array([102.0, -2, 50]),
         THREE,
-        CLIP.replace(", 1)", ", 100)"),
-        lambda v: (np.clip(v, 0, 100), PERCENTS),
+        "Correct these values, or leave rows='percent' out.",
+        CLIPPED_PERCENT,
         [1, 0, 0.5],
     ),
 ]

@@ -149,6 +149,7 @@ def head(shape, dtype="<f8"):
     return stream.getvalue()
 
 
+@pytest.mark.filterwarnings("ignore:.*is read without the arrays")
 def test_an_array_that_nobody_asks_for_is_not_decompressed(tmp_path):
     n = 2**22
     bomb = [head((n,)), *[bytes(2**20)] * (8 * n // 2**20)]  # 32 MB of zeros
@@ -160,7 +161,6 @@ def test_an_array_that_nobody_asks_for_is_not_decompressed(tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2_000_000
-    assert len(forecast.table.columns["bomb"]) == n
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_arrays_of_other_lengths_are_no_columns_of_a_forecast(tmp_path):
 
 def test_rows_of_an_npz_are_those_of_its_arrays(tmp_path):
     np.savez(tmp_path / "t.npz", p=np.arange(10) / 10, y=np.arange(10) % 2)
-    table = read_table(tmp_path / "t.npz").sliced(slice(2, 9), 10).sliced(slice(1, 4), 7)
+    table = read_table(tmp_path / "t.npz").taken(slice(2, 9)).taken(slice(1, 4))
     assert (table["p"] * 10).round().tolist() == [3, 4, 5]
     assert len(table.columns["p"]) == 3
 

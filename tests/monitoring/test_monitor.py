@@ -295,36 +295,25 @@ def test_one_window_has_one_precision():
             update(Y, P) and update(Y, single)
 
 
-def test_predictions_are_a_reference_too():
+def test_predictions_in_batches_are_given_batch_by_batch():
     pieces = [(Y[start : start + 300], P[start : start + 300]) for start in range(0, 1200, 300)]
-    one = Monitor(window=200).update_reference(calibrant.predictions(lambda: iter(pieces))).update(Y[:400], P[:400])
-    two = Monitor(window=200).update_reference(Y, P).update(Y[:400], P[:400])
-    np.testing.assert_allclose(one._look.drift.path, two._look.drift.path, rtol=1e-12)
-    for update in (one.update, one.update_reference):
-        with pytest.raises(ValueError, match="must be left out with predictions"):
-            update(calibrant.predictions(lambda: iter(pieces)), P)
-    with pytest.raises(ValueError, match="at must be one value for all rows of predictions"):
-        Monitor().update(calibrant.predictions(lambda: iter(pieces)), at=np.arange(1200))
+    one = Monitor(window=100)
+    for piece in pieces:
+        one.update(*piece)
+    require_same(one, Monitor(window=100).update(Y, P))
+    with pytest.raises(
+        TypeError, match=r"must be in memory; got predictions in batches\. Update with each batch alone"
+    ):
+        one.update(calibrant.predictions(pieces), None)
 
 
-@pytest.mark.parametrize("batch_rows", [7, 500])
-def test_rows_are_numbered_alike_in_arrays_and_in_batches(batch_rows):
+def test_rows_without_weight_are_numbered():
     times = RNG.integers(0, 3, 1200)
     times[[0, *range(1100, 1200)]] = 0
-
-    def pieces():
-        for start in range(0, 1200, 300):
-            rows = slice(start, start + 300)
-            yield Y[rows], P[rows], times[rows]
-
-    arrays = Monitor(window=100).update(Y, P, sample_weight=times)
-    batches = Monitor(window=100).update(calibrant.predictions(pieces, batch_rows=batch_rows))
-    for monitor in (arrays, batches):
-        monitor.update(Y[:50], P[:50])
-    require_same(arrays, batches)
-    one = arrays.table(n_resamples=9)
+    monitor = Monitor(window=100).update(Y, P, sample_weight=times).update(Y[:50], P[:50])
+    one = monitor.table(n_resamples=9)
     assert (one.window[-1], one.rows[1]) == ("rows 1200:1300", times[100:200].sum())
-    assert arrays.n_rows == batches.n_rows == np.count_nonzero(times) + 50
+    assert monitor.n_rows == np.count_nonzero(times) + 50
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -359,16 +348,6 @@ def test_the_event_of_two_columns_is_the_same_in_each_update(pos_label, labels):
         monitor = again(monitor.update(Y[rows], both[rows]))
     one = Monitor(window=400).update(pos_label == Y, P if pos_label else 1.0 - P)
     np.testing.assert_allclose(monitor.table(n_resamples=9).evidence, one.table(n_resamples=9).evidence, rtol=1e-9)
-    turned = calibrant.predictions(
-        lambda: ((Y[rows], both[rows]) for rows in pieces), labels=labels, pos_label=pos_label
-    )
-    if labels is None and pos_label == 0:
-        with pytest.raises(ValueError, match="labels must be given where the event"):
-            Monitor(window=400, pos_label=pos_label).update(turned)
-        return
-    batches = Monitor(window=400, pos_label=pos_label, labels=labels).update(turned)
-    batches.update(Y, both, first=0)
-    assert batches.table(n_resamples=9).event_rate == pytest.approx(monitor.table(n_resamples=9).event_rate)
 
 
 # Rows that arrive late, or whose time is wrong

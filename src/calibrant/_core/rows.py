@@ -914,6 +914,8 @@ def _hint_of_column(name: str, values: FloatArray, remedies: Remedies) -> str:
         hints.append(f"If these are percent, {remedies.percent}.")
     else:
         hints.append(remedies.logit)
+        if high <= 0:
+            hints.append(f"If these are logarithms of probabilities, pass np.exp({name}).")
     return " ".join(hints)
 
 
@@ -922,7 +924,10 @@ def _hint_of_table(name: str, values: FloatArray, remedies: Remedies) -> str:
     with np.errstate(over="ignore"):
         sums = values.sum(axis=1)
     if low < -BEYOND:
-        near = low >= -SLIGHT and high <= 1 + SLIGHT and _near(sums, 1.0, SLIGHT)
+        near = any(
+            low >= -SLIGHT * scale and high <= (1 + SLIGHT) * scale and _near(sums, scale, SLIGHT)
+            for scale in (1.0, PERCENT)
+        )
         return f"{_clip(name, 'None')} Then {remedies.normalize}." if near else remedies.logit
     lead, sums = _without_zeros(sums)
     if _near(sums, 1.0, SLIGHT):

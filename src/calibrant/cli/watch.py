@@ -9,7 +9,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from calibrant.interop.columns import MISSING, FileTable, Values
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, write_rows
 from calibrant.interop.writing import STREAMED, local_files, require_free, warn_of_unread, whole_file
 from calibrant.monitoring import Monitor, MonitorTable
-from calibrant.monitoring.state import in_order, options_of
+from calibrant.monitoring.state import in_order, of_a_state, options_of
 from calibrant.report.page import monitor_page
 
 # The files that are watched
@@ -323,13 +323,14 @@ def run_monitor(arguments: Namespace) -> int:
     files, output = files_of(arguments.files), None if arguments.output is None else Path(arguments.output)
     watch = Watch(arguments)
     _require_places(arguments, [file.path for file in files], output)
-    for file in files:
-        watch.add(file)
-    if not watch.monitors:
-        raise ValueError(f"{arguments.files[0]} must hold rows to watch; no row was read. Name another folder.")
-    tables = {name: one.table(n_resamples=arguments.resamples) for name, one in sorted(watch.monitors.items())}
-    alarms = [(name, alarm.test) for name, table in tables.items() for alarm in table.alarms]
-    failing = [watch.fails_for(*alarm) for alarm in alarms] if arguments.fail_on_alarm else []
+    with nullcontext() if watch.before is None else of_a_state():
+        for file in files:
+            watch.add(file)
+        if not watch.monitors:
+            raise ValueError(f"{arguments.files[0]} must hold rows to watch; no row was read. Name another folder.")
+        tables = {name: one.table(n_resamples=arguments.resamples) for name, one in sorted(watch.monitors.items())}
+        alarms = [(name, alarm.test) for name, table in tables.items() for alarm in table.alarms]
+        failing = [watch.fails_for(*alarm) for alarm in alarms] if arguments.fail_on_alarm else []
     page = None if output is None else _page(output, tables)
     watch.write()
     if output is not None and page is not None:

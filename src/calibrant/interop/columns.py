@@ -78,14 +78,8 @@ class Values:
 
     field: Any = None
 
-    def __init__(
-        self,
-        data: npt.ArrayLike | Callable[[], Array],
-        shape: tuple[int, ...] | None = None,
-        *,
-        has_objects: bool = False,
-    ) -> None:
-        self._data, self.has_objects = data, has_objects
+    def __init__(self, data: npt.ArrayLike | Callable[[], Array], shape: tuple[int, ...] | None = None) -> None:
+        self._data = data
         self.shape: tuple[int, ...] = np.shape(data) if shape is None else shape  # type: ignore[arg-type]
 
     def __len__(self) -> int:
@@ -134,7 +128,7 @@ class Values:
     def at(self, rows: Rows) -> Values:
         """Return some of the rows."""
         n = len(range(len(self))[rows]) if isinstance(rows, slice) else len(rows)
-        return Values(lambda: self.data[rows], (n, *self.shape[1:]), has_objects=self.has_objects)
+        return Values(lambda: self.data[rows], (n, *self.shape[1:]))
 
 
 class Understood(Values):
@@ -321,7 +315,7 @@ def read_npz(path: Path) -> FileTable:
             if name in found:
                 raise ValueError(f"it has the array {name!r} more than once")
             shape, has_objects = _head(archive, info)
-            found[name] = Values(partial(_member, path, info, has_objects), shape, has_objects=has_objects)
+            found[name] = Values(partial(_member, path, info, has_objects), shape)
     return FileTable(found)
 
 
@@ -368,14 +362,12 @@ Made = TypeVar("Made")
 class FileTable(Mapping[str, Array]):
     """Columns by name, in the order of the file.
 
-    ``table[name]`` parses a column; ``table.columns[name]`` is the column as it stands. ``apart`` are the arrays of an NPZ
-    file that have another number of rows, or none: they are carried to another NPZ file alone.
+    ``table[name]`` parses a column; ``table.columns[name]`` is the column as it stands.
     """
 
     columns: Mapping[str, Column]
     separator: str = ","
     metadata: Mapping[bytes, bytes] = field(default_factory=dict)
-    apart: frozenset[str] = frozenset()
 
     @classmethod
     def of_names(cls, names: Iterable[str]) -> FileTable:
@@ -399,14 +391,8 @@ class FileTable(Mapping[str, Array]):
     def __len__(self) -> int:
         return len(self.columns)
 
-    def sliced(self, rows: slice, n_rows: int) -> FileTable:
-        """Return some of so many rows."""
-        apart = frozenset(name for name, column in self.columns.items() if len(column) != n_rows)
-        columns = {name: c if name in apart else c.at(rows) for name, c in self.columns.items()}
-        return replace(self, columns=columns, apart=apart)
-
-    def taken(self, rows: npt.NDArray[np.intp]) -> FileTable:
-        """Return the rows of these numbers."""
+    def taken(self, rows: Rows) -> FileTable:
+        """Return some of the rows."""
         return replace(self, columns={name: column.at(rows) for name, column in self.columns.items()})
 
     def axes(self, name: str) -> int:

@@ -10,7 +10,6 @@ import fnmatch
 import io
 import os
 import re
-import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
@@ -23,7 +22,7 @@ import numpy.typing as npt
 
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels
-from calibrant.exceptions import CalibrationWarning
+from calibrant.exceptions import warn
 from calibrant.interop.columns import (
     Array,
     Column,
@@ -78,7 +77,7 @@ def write_table(
     kind, is_whole = format_of(path), isinstance(table, Mapping)
     if isinstance(table, Mapping):
         whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
-        tables = iter([whole.without(_left_out(whole, kind, Path(path).name))])
+        tables = iter([whole])
     elif kind == "npz":
         raise ValueError(
             f"the output must be Parquet, Feather or CSV where rows are read in batches; got {path}. Rename it."
@@ -116,26 +115,6 @@ def _arrow_writer(path: Path, kind: str, schema: Any) -> Any:
     if kind == "parquet":
         return parquet.ParquetWriter(path, schema)
     return ipc.new_file(str(path), schema, options=ipc.IpcWriteOptions(compression="lz4"))
-
-
-def _left_out(table: FileTable, kind: str, file: str) -> Set[str]:
-    """Warn of the arrays that a file is written without: rows have no place for them, or reading them may run code."""
-    left_out = [
-        name
-        for name in table
-        if name in table.apart and (kind != "npz" or getattr(table.columns[name], "has_objects", False))
-    ]
-    if left_out:
-        more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-        why = "hold Python objects" if kind == "npz" else f"are no columns of {kind}: they have another number of rows"
-        cure = "Save them with another dtype" if kind == "npz" else "Write an .npz file"
-        warnings.warn(
-            f"{file} is written without the arrays {', '.join(map(repr, left_out[:3]))}{more}, which {why}. "
-            f"{cure} to keep them.",
-            CalibrationWarning,
-            stacklevel=3,
-        )
-    return frozenset(left_out)
 
 
 def _write_npz(path: Path, table: FileTable) -> None:
@@ -294,7 +273,11 @@ def forecast_in(whole: FileTable, *, rows: slice = slice(None), where: str, **ch
                 "Choose another with --prob or --logit."
             )
     _require_one_length(whole, [*names, *([] if found.label_column is None else [found.label_column])], where=where)
-    table = whole.sliced(rows, len(whole.columns[names[0]]))
+    n_rows = len(whole.columns[names[0]])
+    if others := {name for name, column in whole.columns.items() if len(column) != n_rows}:
+        shown = ", ".join(map(repr, sorted(others)[:3]))
+        warn(f"{where} is read without the arrays {shown}, {len(others)} in all, which have another number of rows.")
+    table = whole.without(others).taken(rows)
     for name in names:
         if table.numbers(name).dtype.kind not in NUMERIC:
             row, cell = _wrong_cell(table, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import reduce
 from operator import add
 from typing import Any, NamedTuple, Self
@@ -18,7 +18,7 @@ from calibrant._core.border import Input, as_problem
 from calibrant._core.checks import fraction, refuse, require, resamples, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.result import DrawnResult, Picture, Table, in_columns
-from calibrant._core.rows import BoolArray, IntArray, Problem, Rows, SimplexProblem
+from calibrant._core.rows import BoolArray, InBatches, IntArray, Problem, Rows, SimplexProblem
 from calibrant.binning import EqualWidth, as_binning
 from calibrant.drawing import require_kind
 from calibrant.exceptions import warn
@@ -27,7 +27,6 @@ from calibrant.monitoring.evidence import Sequential, figures_of, plan_of
 from calibrant.monitoring.state import ByWindow, options_of, plain_label
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Sums
-from calibrant.sums.reading import Predictions
 
 # Calibration by window, with the evidence after each: what a monitor shows
 
@@ -286,8 +285,8 @@ class Monitor:
 
     def update(
         self,
-        y_true: npt.ArrayLike | Predictions,
-        y_prob: npt.ArrayLike | None = None,
+        y_true: npt.ArrayLike,
+        y_prob: npt.ArrayLike,
         *,
         at: Any = None,
         first: int | None = None,
@@ -297,15 +296,15 @@ class Monitor:
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,) or Predictions
-            Labels; or predictions that are read in batches, without ``y_prob``. Then ``at`` is one value for all rows.
+        y_true : array-like of shape (n_samples,)
+            Labels.
         y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
             Predicted probabilities, or logits if ``input`` says so.
         at : array-like of shape (n_samples,), or one value for all rows
             Time of each row, or name of its window. Times have a time zone, or are taken as UTC.
         first : int, optional
             Of windows of rows, the number of the first of these rows among all; by default they follow the last one that was
-            read. Rows of weight zero, and rows that `predictions` skips, have a number as all others.
+            read. Rows of weight zero have a number as all others.
         sample_weight : array-like of shape (n_samples,), optional
             Numbers of separate rows that are equal: a row of weight 3 counts as three outcomes. Fractions are refused. Weights
             of importance make false alarms, see the notes.
@@ -323,32 +322,19 @@ class Monitor:
         hint = "Pass a number of rows"
         start = self._sums.end if first is None else whole("first", first, least=0, most=states.LAST, hint=hint)
         problem, plan, labels = self._read(y_true, y_prob, sample_weight)
-        windows = self._windows
-        if isinstance(y_true, Predictions):
-            must = "at must be one value for all rows of predictions that are read in batches"
-            require(np.ndim(at) == 0, must, got=f"shape {np.shape(at)}", hint="Update with each window alone")
-
-            def summed_batch(batch: Problem, number: Any) -> ByWindow:
-                begin = start + number  # of a batch of which rows are skipped each row has a number
-                end = int(begin.max()) + 1 if isinstance(begin, np.ndarray) else begin + batch.size
-                return ByWindow.of(batch, windows.keys(at, batch.size, begin), plan, end)
-
-            found = y_true.reduce(summed_batch)
-            found = replace(found, end=max(found.end, start + (getattr(y_true, "n_rows", None) or 0)))
-        else:
-            n = problem.size if sample_weight is None else np.size(sample_weight)
-            keys = windows.keys(at, n, start)
-            if problem.size < n:  # rows of weight 0 are left out
-                keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
-            found = ByWindow.of(problem, keys, plan, start + n)
+        n = problem.size if sample_weight is None else np.size(sample_weight)
+        keys = self._windows.keys(at, n, start)
+        if problem.size < n:  # rows of weight 0 are left out
+            keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
+        found = ByWindow.of(problem, keys, plan, start + n)
         self._sums, self._seen = self._sums + found, None
         self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
         return self
 
     def update_reference(
         self,
-        y_true: npt.ArrayLike | Predictions,
-        y_prob: npt.ArrayLike | None = None,
+        y_true: npt.ArrayLike,
+        y_prob: npt.ArrayLike,
         *,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
@@ -356,7 +342,7 @@ class Monitor:
 
         Parameters
         ----------
-        y_true, y_prob, sample_weight : array-like, or Predictions
+        y_true, y_prob, sample_weight : array-like
             As in `update`.
 
         Returns
@@ -365,39 +351,23 @@ class Monitor:
             Itself.
         """
         problem, plan, labels = self._read(y_true, y_prob, sample_weight)
-        if isinstance(y_true, Predictions):
-            found = y_true.reduce(lambda batch, _: states.summed(batch, plan))
-        else:
-            found = states.summed(problem, plan)
+        found = states.summed(problem, plan)
         self._given, self._seen = found if self._given is None else states.added(self._given, found), None
         self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
         return self
 
     def _read(self, y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[Problem, Plan, list[Any]]:
         """Return rows, or some of those in batches, what is summed of them, and the class of each column."""
-        if isinstance(y_true, Predictions):
-            must = "y_prob and sample_weight must be left out with predictions that are read in batches"
-            require(y_prob is None and sample_weight is None, must, got="some", hint="They hold their own")
-            problem = y_true.head()
-            classes = problem.classes.tolist()
-            require(
-                self.labels is not None
-                or len(classes) > 2
-                or classes == sorted(classes, key=str)
-                or not isinstance(problem, SimplexProblem),
-                "labels must be given where the event of two columns is the first",
-                got="none",
-                hint="Pass Monitor(labels=..., pos_label=...) as predictions have them",
-            )
-        else:
-            of: Any = {"input": self.input, "rows": self.rows}
-            problem = as_problem(
-                y_true, y_prob, sample_weight=sample_weight, labels=self.labels, pos_label=self.pos_label, **of
-            )
-            classes = problem.classes.tolist()
+        must, hint = "rows of a monitor must be in memory", "Update with each batch alone: it keeps sums, and no rows"
+        require(not isinstance(y_true, InBatches), must, got="predictions in batches", hint=hint, error=TypeError)
+        of: Any = {"input": self.input, "rows": self.rows}
+        problem = as_problem(
+            y_true, y_prob, sample_weight=sample_weight, labels=self.labels, pos_label=self.pos_label, **of
+        )
+        classes = problem.classes.tolist()
         labels = classes if self.labels is None else list(self.labels)
         may_be_first = self.labels is None and self.pos_label is not None and isinstance(problem, SimplexProblem)
-        if may_be_first and not isinstance(y_true, Predictions):  # the event of two columns
+        if may_be_first:  # the event of two columns
             labels = as_problem(y_true, y_prob, **of).classes.tolist()
         known = classes if self.labels is None else [plain_label(label) for label in self.labels]
         if self.labels is not None and len(known) == 2 and self.pos_label is not None and known[0] == self.pos_label:

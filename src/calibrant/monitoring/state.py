@@ -51,9 +51,6 @@ def differing(ours: Mapping[str, Any], theirs: Mapping[str, Any], *, decided: bo
 Key = int | float | str
 """What windows are told apart by, and ordered by."""
 
-Numbers = int | npt.NDArray[np.int64]
-"""Number of the first of some rows among all, or that of each."""
-
 LAST = 1 << 53
 """Largest number of a row: beyond it, JSON of other languages loses digits."""
 
@@ -75,16 +72,16 @@ def in_order(name: str) -> list[tuple[int, int, str]]:
 class OfRows:
     """So many rows each, in the order in which they are given.
 
-    Of all three kinds ``keys`` (n,) are the windows of n rows, of which the first has the number ``first``, or each its own.
+    Of all three kinds ``keys`` (n,) are the windows of n rows, of which the first has the number ``first``.
     """
 
     rows: int
 
-    def keys(self, at: Any, n: int, first: Numbers) -> npt.NDArray[Any]:
+    def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
         """Divide the number of each row."""
         hint = "Pass Monitor(window='1d') for windows of time, or Monitor() for windows that at= names"
         require(at is None, "at must be left out where windows are numbers of rows", got="at", hint=hint)
-        return (first if isinstance(first, np.ndarray) else first + np.arange(n)) // self.rows
+        return (first + np.arange(n)) // self.rows
 
     def name(self, key: Key) -> str:
         """Return the numbers of the first row and of the one behind the last."""
@@ -108,7 +105,7 @@ class OfTime:
     def _origin(self) -> int:
         return MONDAY if self.length.endswith("w") else 0
 
-    def keys(self, at: Any, n: int, first: Numbers) -> npt.NDArray[Any]:
+    def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
         """Divide the time of each row."""
         time = as_times(_for_each(at, n, f"window={self.length!r}"))
         second = time.astype("datetime64[s]").astype(np.int64)
@@ -125,7 +122,7 @@ class OfTime:
 class Named:
     """One for each value of ``at``, in their order; numbers in words count as numbers."""
 
-    def keys(self, at: Any, n: int, first: Numbers) -> npt.NDArray[Any]:
+    def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
         """Take the names as they are, dates as words."""
         found = _for_each(at, n, "window=None")
         if found.dtype.kind == "M":

@@ -164,16 +164,6 @@ def test_what_is_sent_to_workers_gives_the_figures_in_memory(name, frame, monkey
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
 
 
-def test_windows_of_rows_go_by_the_keys_of_rows(frame):
-    from calibrant.monitoring import Monitor
-
-    mixed = frame.sample(frac=1, random_state=0)
-    ours = Monitor(window=5000).update(predictions(of_dask(frame, cut(mixed)), row_key="row"))
-    theirs = Monitor(window=5000).update(frame["y"], frame[COLUMNS])
-    assert ours.n_windows == 4
-    assert str(ours) == str(theirs)
-
-
 # Faults
 
 
