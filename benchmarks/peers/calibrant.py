@@ -151,7 +151,7 @@ def top_label_histogram(y: np.ndarray, prob: np.ndarray) -> Method:
 log_loss = asked("log_loss")
 log_loss_of_logits = asked("log_loss", input="logit")
 resampling_test = asked("resampling_test", "pvalue", metric="classwise-ece", n_resamples=200)
-kernel_test = asked("kernel_test", "pvalue", n_resamples=999, null="bootstrap")
+kernel_test = asked("kernel_test", "pvalue", n_resamples=999)
 kernel_test_of_labels = asked("kernel_test", "pvalue", n_resamples=999)
 smooth_diagram = asked("smooth_reliability_curve", "error")
 assessed = asked("assess", n_resamples=500)

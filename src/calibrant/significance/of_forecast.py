@@ -611,8 +611,6 @@ def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) ->
 # Do rows with similar forecasts err in similar directions? The squared kernel calibration error
 
 
-
-
 @declare("test", "kernel", symbol="SKCE", source="Widmann et al. 2019")
 def kernel_test(
     y_true: npt.ArrayLike,
@@ -685,9 +683,8 @@ def kernel_test(
     found = list(kernel.pairs_of(problem, words, kernel.as_bandwidth(bandwidth)))
     if not found:
         return result_of("kernel", kernel.value_of(found), label_draws(np.zeros(0)), spoken, pvalue=1.0)
-    value, generator = kernel.value_of(found), as_rng(rng)
     noise = kernel.noise_of_labels(problem, found, n_resamples, as_rng(rng))
-    return result_of("kernel", kernel.value_of(found, estimator), label_draws(noise.squared), spoken)
+    return result_of("kernel", kernel.value_of(found), label_draws(noise.squared), spoken)
 
 
 # Cox's test: does a logistic recalibration fit better than the forecast as it is?
