@@ -5,7 +5,6 @@
 
 import argparse
 import warnings
-from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks import (
@@ -17,7 +16,6 @@ from benchmarks import (
     million_rows,
     na_isotonic_imagenet,
     plain_metrics,
-    temperature,
 )
 from benchmarks.calibrators import FITTINGS
 from benchmarks.fitting import SECONDS_FOR_ONCE
@@ -33,7 +31,6 @@ COMPARISONS = {
     "plain-metrics": plain_metrics,
     "log-loss": log_loss,
     "assess-sizes": assess_sizes,
-    "temperature": temperature,
     **RACES,
     **FITTINGS,
     **TOP_LABEL,
@@ -60,10 +57,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="smaller data: does it run, not how fast")
     parser.add_argument("--repeat", type=int, default=9, metavar="N", help="rounds after the warm-up (default 9)")
     written = parser.add_mutually_exclusive_group()
-    written.add_argument("--output", type=Path, metavar="FILE", help="write the page there, and its pictures beside it")
-    written.add_argument(
-        "--into", type=Path, metavar="FILE", help="replace the sections of that page, and their pictures"
-    )
+    written.add_argument("--output", type=Path, metavar="FILE", help="write the page there")
+    written.add_argument("--into", type=Path, metavar="FILE", help="replace the sections of that page")
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")  # what peers say of deprecations is no part of the table
 
@@ -79,8 +74,6 @@ def main() -> None:
         preamble, before = parted(chosen.into.read_text(encoding="utf-8"))
         anew = {title: f"{alone}\n\n{section}" for title, section in sections.items()}
         _write(chosen.into, preamble, merged(before, anew))
-    if page := chosen.output or chosen.into:
-        _draw(page.parent / "images", chosen.only or COMPARISONS)
 
 
 def parted(page: str) -> tuple[str, dict[str, str]]:
@@ -103,13 +96,6 @@ def merged(before: dict[str, str], anew: dict[str, str]) -> dict[str, str]:
 def _write(path: Path, preamble: str, sections: dict[str, str]) -> None:
     parts = [preamble, *(f"## {title}\n\n{section}" for title, section in sections.items())]
     path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-
-
-def _draw(images: Path, names: Iterable[str]) -> None:
-    images.mkdir(exist_ok=True)
-    for name in names:
-        if hasattr(COMPARISONS[name], "draw"):
-            COMPARISONS[name].draw(images)
 
 
 def _preamble(rounds: int, quick: bool) -> str:

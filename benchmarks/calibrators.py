@@ -7,12 +7,16 @@ import numpy as np
 
 from benchmarks.fitting import Fitting
 from benchmarks.measure import OURS, Contender, contenders
-from benchmarks.temperature import FEW_CLASSES
 
 BINARY, QUICK_BINARY = (100_000,), (3_000,)
 TABLE, LONG_TABLE, QUICK_TABLE = (5_000, 100), (50_000, 100), (1_000, 10)
 CONVEX = 1e-6
 """How much log losses may differ where one convex problem is solved: what stopping rules leave."""
+
+FEW_CLASSES = (
+    "Few classes were not raced. With 2 classes and 5,000 rows calibrant is level with scikit-learn: in a run beside "
+    "other work, 1.05 times as fast on logits and 0.8 times on probabilities; with 10 classes 2.0 and 1.6 times."
+)
 
 # Why calibrant is not ahead, where it is not.
 ALL_SORT = (

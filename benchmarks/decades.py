@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.bandwidth import bandwidth
 from benchmarks.measure import OURS, Contender, Timing, installed, interleaved, spelled
 
 ONCE, LEAST, BUDGET = 1.0, 0.005, 4.0
@@ -24,11 +23,10 @@ SINGLE, CLOSE_IN_SINGLE = ("torchmetrics",), 1e-2
 
 @dataclass(frozen=True)
 class Case:
-    """One size: timings by contender, and the bytes of labels and probabilities."""
+    """One size: timings by contender."""
 
     rows: int
     timings: dict[str, Timing]
-    input_bytes: int
 
     def fastest(self, ours: bool) -> tuple[str, float]:
         """The name and the seconds of the fastest of ours, or of the peers."""
@@ -62,7 +60,7 @@ class Decades:
             first = interleaved(calls, 1, warm_up=False)
             for name, gap in gaps(first, close).items():
                 apart[name] = max(gap, apart.get(name, 0.0))
-            cases.append(Case(rows, timed(calls, rounds, first), sum(a.nbytes for a in data if hasattr(a, "nbytes"))))
+            cases.append(Case(rows, timed(calls, rounds, first)))
         self.found[shape] = cases
         return "\n".join(lines(cases, apart))
 
@@ -110,7 +108,7 @@ def gaps(timings: Mapping[str, Timing], close: Mapping[str, float]) -> dict[str,
 
 
 def lines(cases: Sequence[Case], apart: Mapping[str, float]) -> list[str]:
-    """A line a contender, the fastest of each size in bold; then ours against the peers, and against the memory."""
+    """A line a contender, the fastest of each size in bold; then ours against the peers."""
     table = [
         "| | " + " | ".join(f"{case.rows:,}" for case in cases) + " | largest difference |",
         "|---" * (len(cases) + 2) + "|",
@@ -121,7 +119,6 @@ def lines(cases: Sequence[Case], apart: Mapping[str, float]) -> list[str]:
     return [
         *table,
         f"| calibrant, times as long as the fastest peer | {' | '.join(_against(case) for case in cases)} | |",
-        f"| input, MB; share of the bandwidth | {' | '.join(_share(case) for case in cases)} | |",
     ]
 
 
@@ -141,8 +138,3 @@ def _against(case: Case) -> str:
     (name, theirs), (_, ours) = case.fastest(ours=False), case.fastest(ours=True)
     ratio = ours / theirs
     return f"**{ratio:.2f}**, slower than {name}" if ratio > 1.0 else f"{ratio:.2f} ({name})"
-
-
-def _share(case: Case) -> str:
-    rate = case.input_bytes / case.fastest(ours=True)[1]
-    return f"{case.input_bytes / 1e6:.3g}; {100.0 * rate / bandwidth().most:.2g} %"

@@ -1,15 +1,11 @@
 """Expected calibration error of one event, 15 bins of equal width, from hundreds to millions of rows."""
 
-from pathlib import Path
-
 import numpy as np
 
 from benchmarks import drawn
-from benchmarks.bandwidth import bandwidth
 from benchmarks.decades import Decades
 from benchmarks.first_calls import TEXT, FirstCalls
 from benchmarks.measure import OURS, Contender, contenders, verdict
-from benchmarks.time_a_row import TimeARow
 
 TITLE = "Expected calibration error"
 BINS = 15
@@ -17,7 +13,6 @@ SIZES = (10**2, 10**3, 10**4, 10**5, 10**6, 10**7)
 QUICK = SIZES[:3]
 FEW = 1000
 AGAIN = True
-PICTURE = "time-a-row-column.png"
 MOST_SECONDS, MOST_TIMES, TIMES_FROM = 40e-6, 2.0, 10**4
 """What was asked for: so many seconds up to ``FEW`` rows, and from ``TIMES_FROM`` on so many times as long as NumPy lines."""
 
@@ -31,9 +26,7 @@ TEXT_OF_RACE = (
     f"One column of probabilities and int64 labels, {BINS} bins of equal width. calibrant checks labels and probabilities in "
     "every call; NumPy lines and torch lines are the shortest code that gives the same number, and check nothing. "
     "scikit-learn has no ECE: a sum over its `calibration_curve`. A call of more than a second is measured once. The largest "
-    "difference is from calibrant's answer, over all sizes; PyTorch and torchmetrics add up in the precision of their input. "
-    "The last line has the bytes of labels and probabilities, and what share of the memory bandwidth calibrant reaches if each "
-    "is read once."
+    "difference is from calibrant's answer, over all sizes; PyTorch and torchmetrics add up in the precision of their input."
 )
 
 
@@ -42,7 +35,7 @@ def make(rows: int, precision: str = "float64") -> tuple[np.ndarray, np.ndarray,
     return *drawn.column(rows, precision), BINS
 
 
-RACE, A_ROW, FRESH = Decades(CONTENDERS, make), TimeARow(CONTENDERS[:2], make), FirstCalls("ece")
+RACE, FRESH = Decades(CONTENDERS, make), FirstCalls("ece")
 
 
 def tables(rounds: int, quick: bool) -> str:
@@ -52,11 +45,9 @@ def tables(rounds: int, quick: bool) -> str:
     names = [(name, True) for name in RACE.names]
     names.insert(1, (OURS, False))
     parts = [
-        f"{TEXT_OF_RACE} {bandwidth().sentence}",
+        TEXT_OF_RACE,
         *races,
         _asked(),
-        A_ROW.table(sizes[-1], "float64"),
-        f"![Time a row over rows](images/{PICTURE})",
         TEXT,
         f"{FEW:,} rows:\n\n{FRESH.table(names, 1, FEW, 'float64')}",
         f"{sizes[-1]:,} rows:\n\n{FRESH.table(names, 1, sizes[-1], 'float64')}",
@@ -74,8 +65,3 @@ def _asked() -> str:
         f"Up to {FEW:,} rows of float64: {verdict(slowest, MOST_SECONDS)}. From {TIMES_FROM:,} rows on at most {times:.2f} "
         f"times as long as NumPy lines (asked for: at most {MOST_TIMES:g}; {met})."
     )
-
-
-def draw(images: Path) -> None:
-    """Draw the time a row."""
-    A_ROW.draw(images / PICTURE)

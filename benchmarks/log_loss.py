@@ -3,7 +3,6 @@
 import numpy as np
 
 from benchmarks import drawn
-from benchmarks.bandwidth import bandwidth
 from benchmarks.decades import Decades
 from benchmarks.first_calls import TEXT, FirstCalls
 from benchmarks.measure import Contender, contenders
@@ -40,8 +39,7 @@ def tables(rounds: int, quick: bool) -> str:
     sizes = QUICK if quick else SIZES
     parts = [
         "NumPy lines and torch lines take the probability of the true class of each row, and its logarithm; they do not look "
-        "at the others. calibrant and scikit-learn read the whole table, to check it. Of logits every number is needed. "
-        f"{bandwidth().sentence}"
+        "at the others. calibrant and scikit-learn read the whole table, to check it. Of logits every number is needed."
     ]
     for race, of in ((PROB, "Probabilities"), (LOGIT, "Logits")):
         parts += [f"{of}, {one}, by rows:\n\n{race.table(sizes, rounds, one)}" for one in ("float64", "float32")]

@@ -1,4 +1,4 @@
-"""Normalisation-aware isotonic calibration against generic solvers, and how its cost grows."""
+"""Normalisation-aware isotonic calibration against generic solvers."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.calibrators import CONVEX, QUICK_TABLE, TABLE
-from benchmarks.cost import Cost
 from benchmarks.fitting import Fitting
 from benchmarks.measure import OURS, Contender
-from benchmarks.peers import calibrant
 
 IMAGENET = (12_500, 1_000)
 PAPER = "Arad and Rosset"
@@ -90,40 +88,9 @@ SCIR = Fitting(
     loss_name="squared error",
 )
 
-OVER_SIZES = {
-    "NA-FIR, smoothing 0.001": calibrant.na_fir_fixed,
-    "NA-FIR, default": calibrant.na_fir,
-    "SCIR, epsilon 0.0001": calibrant.scir_fixed,
-    "SCIR, default": calibrant.scir,
-}
-COSTS = {
-    "na-isotonic-rows": Cost(
-        "NA-FIR and SCIR: cost over rows",
-        "rows",
-        "100 classes",
-        lambda rows: (rows, 100),
-        images,
-        OVER_SIZES,
-        (1_000, 2_000, 5_000, 10_000, 20_000, 50_000),
-        (200, 400),
-        "na-isotonic-rows.png",
-    ),
-    "na-isotonic-classes": Cost(
-        "NA-FIR and SCIR: cost over classes",
-        "classes",
-        "5,000 rows",
-        lambda classes: (5_000, classes),
-        images,
-        OVER_SIZES,
-        (10, 30, 100, 300, 1_000),
-        (5, 10),
-        "na-isotonic-classes.png",
-    ),
-}
 NA_ISOTONIC = {
     "na-fir-5000": replace(NA_FIR, TITLE=f"{NA_FIR.TITLE}, 5,000 x 100"),
     "na-fir-12500": replace(NA_FIR, TITLE=f"{NA_FIR.TITLE}, 12,500 x 1,000", size=IMAGENET),
     "scir-1000": replace(SCIR, TITLE=f"{SCIR.TITLE}, 1,000 x 10"),
     "scir-5000": replace(SCIR, TITLE=f"{SCIR.TITLE}, 5,000 x 10", size=(5_000, 10)),
-    **COSTS,
 }

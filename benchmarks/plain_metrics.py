@@ -1,15 +1,11 @@
 """Six metrics of a table, and three of a column: each by its own function, and all in one call."""
 
-from pathlib import Path
-
 import numpy as np
 
 from benchmarks import drawn
-from benchmarks.bandwidth import bandwidth
 from benchmarks.decades import Decades
 from benchmarks.first_calls import TEXT, FirstCalls
 from benchmarks.measure import OURS, Contender, verdict
-from benchmarks.time_a_row import TimeARow
 
 TITLE = "Plain metrics of a table"
 BINS, MOST_CELLS = 15, 10**8
@@ -18,7 +14,6 @@ SIZES = (10**2, 10**3, 10**4, 10**5, 10**6, 10**7)
 QUICK, QUICK_CELLS = SIZES[:3], 10**5
 FEW, TEN, MOST_IN_MEMORY = 1000, 10, 10**6
 AGAIN = True
-PICTURE = "time-a-row-table.png"
 ASKED = ((10**6, 10, 0.040), (10**5, 100, 0.030))
 ASKED_OF_COLUMN, MOST_EXTRA = (10**7, 0.050), 0.2
 """What was asked for: seconds by rows and classes, in double precision, and extra memory in units of the input."""
@@ -53,7 +48,7 @@ def make_column(rows: int, precision: str = "float64") -> tuple[np.ndarray, np.n
 
 SLOW = dict.fromkeys((one.name for one in CONTENDERS if one.module in ("scikit_learn", "torchmetrics")), 2 * 10**7)
 SIX, THREE = Decades(CONTENDERS, make, SLOW), Decades(_contenders("three"), make_column)
-A_ROW, FRESH = TimeARow((CONTENDERS[0], CONTENDERS[2]), make), FirstCalls("plain_metrics")
+FRESH = FirstCalls("plain_metrics")
 
 TEXT_OF_RACE = (
     f"Of a table: accuracy, log loss, Brier score, ECE and MCE of the predicted class, and class-wise ECE, {BINS} bins of "
@@ -63,22 +58,20 @@ TEXT_OF_RACE = (
     "probabilities, for which PyTorch stands in, and no class-wise ECE: its ECE of each class in turn. A call of more than a "
     "second is measured once; scikit-learn and torchmetrics are left out of tables of 10^8 numbers. The largest difference is "
     "from calibrant's answers, over all sizes; torchmetrics adds up some figures in single precision, so that they are the "
-    "further off the more rows there are, and PyTorch in the precision of its input. The last line of a table has the bytes of "
-    "labels and probabilities, and what share of the memory bandwidth calibrant reaches if each is read once."
+    "further off the more rows there are, and PyTorch in the precision of its input."
 )
 
 
 def tables(rounds: int, quick: bool) -> str:
     """Run the comparison and return its part of the page."""
     sizes, cells = (QUICK, QUICK_CELLS) if quick else (SIZES, MOST_CELLS)
-    parts = [f"{TEXT_OF_RACE} {bandwidth().sentence}"]
+    parts = [TEXT_OF_RACE]
     for classes in CLASSES:
         fit = [rows for rows in sizes if rows * classes <= cells]
         parts += [f"{classes:,} classes, {one}:\n\n{SIX.table(fit, rounds, classes, one)}" for one in PRECISIONS]
     parts += ["Accuracy, Brier score and ECE of one column of probabilities:"]
     parts += [f"{one}:\n\n{THREE.table(sizes, rounds, one)}" for one in PRECISIONS]
     most = QUICK[-1] if quick else MOST_IN_MEMORY
-    parts += [A_ROW.table(most, TEN, "float64"), f"![Time a row over rows](images/{PICTURE})"]
     return "\n\n".join([*parts, *_fresh(most, quick), _asked(most), *SIX.skipped])
 
 
@@ -100,8 +93,3 @@ def _asked(most: int) -> str:
             met = "met" if extra < MOST_EXTRA else "**missed**"
             said.append(f"extra memory of {one} {extra:.2f} of the input (asked for: under {MOST_EXTRA}; {met})")
     return f"calibrant: {', '.join(said)}." if said else "Of these sizes nothing was asked for."
-
-
-def draw(images: Path) -> None:
-    """Draw the time a row."""
-    A_ROW.draw(images / PICTURE)

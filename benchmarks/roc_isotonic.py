@@ -1,50 +1,11 @@
-"""Isotonic recursive partitioning (IRP), binary and multi-class, against its algorithm in NumPy, and how its cost grows."""
+"""Isotonic recursive partitioning (IRP): binary against isotonic regression, multi-class in fresh processes."""
 
 from benchmarks.calibrators import of_scores, table
-from benchmarks.cost import Cost
-from benchmarks.fitting import Fitting, Stage
+from benchmarks.fitting import Stage
 from benchmarks.fresh import in_fresh_process, megabytes, wall_and_cpu
 from benchmarks.measure import OURS, Contender, markdown
-from benchmarks.peers import calibrant
-from benchmarks.races import Race
-from benchmarks.races import table as table_of_three
 
-# Volume under the ROC surface of three classes, by the convex hull and by tuples of rows, against its definition in NumPy.
-
-
-VOLUMES = {
-    "vus-hull": Race(
-        "Volume under the ROC surface",
-        "The volume of the convex hull of the points of the surface and the origin, at the thresholds of Berta, Bach and "
-        "Jordan (AISTATS 2024): a grid of step 1/100 around and on the simplex. The peer is a loop over them in NumPy; the "
-        "hull is SciPy's in both.",
-        "volume",
-        1e-9,
-        table_of_three,
-        (
-            Contender(OURS, "calibrant", "volume_of_hull"),
-            Contender("NumPy and SciPy", "naive_vus", "hull"),
-        ),
-        asked="",
-    ),
-    "vus-tuples": Race(
-        "Volume under the ROC surface, as a probability",
-        "The probability that of a row of each class the assignment to the classes with the highest sum of probabilities is "
-        "the right one. calibrant draws 100,000 such tuples, the peer 20,000, each assigned by SciPy: a fifth of the work.",
-        "probability",
-        0.02,
-        table_of_three,
-        (
-            Contender(OURS, "calibrant", "volume_of_tuples"),
-            Contender("SciPy, linear_sum_assignment", "naive_vus", "tuples"),
-        ),
-        asked="",
-    ),
-}
-
-
-NUMPY = "Algorithm 2 in NumPy"
-QUICK_ROWS, MANY_ROWS, QUICK_MANY_ROWS = 100, 50_000, 1_000
+MANY_ROWS, QUICK_MANY_ROWS = 50_000, 1_000
 
 
 BINARY_IRP = of_scores(
@@ -59,28 +20,6 @@ BINARY_IRP = of_scores(
         Contender("calibrant, default", "calibrant", "irp"),
     ),
 )
-
-ON_A_GRID = (
-    "Splitting points are those of the simplex whose coordinates are multiples of 1/{}, {:,} of them; no smoothing, and "
-    f"splits until none leaves the map monotone. '{NUMPY}' is that of Berta, Bach and Jordan (AISTATS 2024), written from its "
-    "definition. Both make the same splits: their losses are the same to 1e-9. To apply, both walk down a tree, and calibrant "
-    "checks its data first, which of 500 rows takes longer. {}"
-)
-
-
-def _on_a_grid(classes: int, steps: int, points: int, text: str) -> Fitting:
-    return Fitting(
-        f"Multi-class IRP, 500 x {classes}, splitting points on a grid",
-        ON_A_GRID.format(steps, points, text),
-        (
-            Contender(OURS, "calibrant", f"multiclass_irp_{steps}"),
-            Contender(NUMPY, "naive_irp", f"irp_{steps}"),
-        ),
-        make=table,
-        size=(500, classes),
-        quick=(QUICK_ROWS, classes),
-        agree=1e-9,
-    )
 
 
 class Fresh:
@@ -120,28 +59,4 @@ def make(rows: int) -> tuple[int]:
     return (rows,)
 
 
-OVER_ROWS = Cost(
-    "Multi-class IRP: cost over rows",
-    "rows",
-    "3 classes",
-    lambda rows: (rows, 3),
-    table,
-    {
-        "data points, 2,000 a region": calibrant.multiclass_irp_data,
-        "grid of step 1/100": calibrant.multiclass_irp_100,
-        "default": calibrant.multiclass_irp,
-    },
-    (1_000, 2_000, 5_000, 10_000, 20_000, 50_000),
-    (200, 400),
-    "roc-isotonic-rows.png",
-    " More rows make more regions, each of which looks at its rows again: the exponent is above that of one split, 1.",
-)
-
-ROC_ISOTONIC = {
-    "irp": BINARY_IRP,
-    "multiclass-irp-3": _on_a_grid(3, 100, 5_151, "Asked for: under 1 s."),
-    "multiclass-irp-4": _on_a_grid(4, 50, 23_426, "Asked for: under 8 s."),
-    "multiclass-irp-fresh": Fresh(),
-    "multiclass-irp-rows": OVER_ROWS,
-    **VOLUMES,
-}
+ROC_ISOTONIC = {"irp": BINARY_IRP, "multiclass-irp-fresh": Fresh()}

@@ -63,12 +63,6 @@ def _in_order(found: dict[str, float], metrics: list[str]) -> np.ndarray:
     return np.array([found[name] for name in metrics])
 
 
-def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:
-    from calibrant import TemperatureScaling
-
-    return lambda: TemperatureScaling(input="logit").fit(z, y).temperature_
-
-
 def simplex_resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
     from calibrant.metrics import canonical_calibration_error
     from calibrant.significance import resampling_test
@@ -159,8 +153,6 @@ LOSSES = ["nll", "brier", "calibration-slope", "calibration-intercept"]
 ERRORS = ["ece", "debiased-ece", "mce", "smooth-ece", "ks-error", "ici", "e50", "e90", "emax"]
 assessment_of_13 = partial(assessment, metrics=[*LOSSES, *ERRORS])
 tested_error = asked("bin_test_calibration_error")
-volume_of_hull = asked("volume_under_surface_score", thresholds=100)
-volume_of_tuples = asked("volume_under_surface_score", method="probability")
 
 platt = registered("platt")
 beta = registered("beta")

@@ -8,7 +8,6 @@ from io import StringIO
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from benchmarks.fitting import Method
 
@@ -17,19 +16,6 @@ def ece(y: np.ndarray, p: np.ndarray, bins: int) -> Callable[[], float]:
     from netcal.metrics import ECE
 
     return lambda: float(ECE(bins).measure(p, y))
-
-
-def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:
-    from netcal.scaling import TemperatureScaling
-
-    prob = softmax(z, axis=1)  # it takes probabilities only: not timed
-
-    def call() -> float:
-        with redirect_stdout(StringIO()):  # it prints a line where a class has no row
-            fitted = TemperatureScaling().fit(prob, y, tensorboard=False)
-        return float(1.0 / fitted.temperature[0])  # its "temperature" multiplies the logits
-
-    return call
 
 
 def _method(module: str, name: str, y: np.ndarray, prob: np.ndarray, **options: Any) -> Method:

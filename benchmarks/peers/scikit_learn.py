@@ -50,14 +50,6 @@ def _gaps(outcome: np.ndarray, p: np.ndarray, bins: int) -> tuple[np.ndarray, np
     return np.abs(event_rate - mean_prob), count[count > 0] / len(p)
 
 
-def temperature(y: np.ndarray, z: np.ndarray) -> Callable[[], float]:
-    # The fit alone, which is private. The public CalibratedClassifierCV(FrozenEstimator(model), method="temperature")
-    # makes folds around the same fit, and in 1.9 ends in an IndexError where a class has too few rows for them, as here.
-    from sklearn.calibration import _TemperatureScaling
-
-    return lambda: float(1.0 / _TemperatureScaling().fit(z, y).beta_)
-
-
 def temperature_scaling(y: np.ndarray, prob: np.ndarray) -> Method:
     from sklearn.calibration import _TemperatureScaling
 
