@@ -8,7 +8,6 @@ import warnings
 from pathlib import Path
 
 from benchmarks import (
-    assess_sizes,
     ece,
     every_calibrator,
     exports,
@@ -30,7 +29,6 @@ COMPARISONS = {
     "ece": ece,
     "plain-metrics": plain_metrics,
     "log-loss": log_loss,
-    "assess-sizes": assess_sizes,
     **RACES,
     **FITTINGS,
     **TOP_LABEL,

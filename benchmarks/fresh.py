@@ -23,19 +23,13 @@ LONG = 30.0
 """Seconds from which a comparison that asks for a second call (``AGAIN``) gets the first one twice."""
 
 
-def in_fresh_process(
-    comparison: str, contender: str, *size: int | str, cached: bool = True, one_cpu: bool = False
-) -> dict[str, Any]:
-    """Measure one contender; ``cached=False`` gives numba an empty cache, as right after installation.
-
-    With ``one_cpu`` the child runs on one CPU and sees no other, where the system can do that (Linux).
-    """
+def in_fresh_process(comparison: str, contender: str, *size: int | str, cached: bool = True) -> dict[str, Any]:
+    """Measure one contender; ``cached=False`` gives numba an empty cache, as right after installation."""
     with tempfile.TemporaryDirectory() as empty:
         environment = os.environ if cached else {**os.environ, "NUMBA_CACHE_DIR": empty}
         command = [sys.executable, "-W", "ignore", "-m", "benchmarks.fresh", comparison, contender]
         command += [str(one) for one in size]
-        before = _to_one_cpu if one_cpu else None
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, preexec_fn=before)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{contender} failed in a fresh process:\n{done.stderr}")
     measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -50,11 +44,6 @@ def megabytes(size: float | None) -> str:
 def wall_and_cpu(measured: dict[str, Any]) -> str:
     """Seconds of a call in a table, with those of processors in brackets."""
     return f"{measured['call_seconds']:.2f} ({measured['call_cpu_seconds']:.2f})"
-
-
-def _to_one_cpu() -> None:
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
 def kilobytes(field: str) -> int:
@@ -75,7 +64,6 @@ def _measure(comparison: str, contender: str, size: list[int | str]) -> dict[str
     first = _call(call, can_reset)
     measured = {
         "import_seconds": imported - start,
-        "seconds": imported - start + first["call_seconds"],
         **first,
         "input_bytes": sum(a.nbytes for a in data if hasattr(a, "nbytes")),
     }

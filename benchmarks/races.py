@@ -70,14 +70,6 @@ RACES = {
         table,
         contenders("resampling_test", "pycalib"),
     ),
-    "simplex-resampling-test": Race(
-        "Resampling test on the simplex",
-        "The same with the calibration error over 15 bins an axis of the simplex, PyCalib's default.",
-        "p-value",
-        0.15,
-        table,
-        contenders("simplex_resampling_test", "pycalib"),
-    ),
     "kernel-test": Race(
         "Kernel test",
         "The unbiased squared kernel calibration error (SKCE) with a Laplace kernel of the median distance, against 999 "

@@ -63,16 +63,6 @@ def _in_order(found: dict[str, float], metrics: list[str]) -> np.ndarray:
     return np.array([found[name] for name in metrics])
 
 
-def simplex_resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    from calibrant.metrics import canonical_calibration_error
-    from calibrant.significance import resampling_test
-
-    def simplex_error(labels: np.ndarray, forecast: np.ndarray) -> float:
-        return canonical_calibration_error(labels, forecast, binning=15)
-
-    return lambda: resampling_test(y, prob, metric=simplex_error, n_resamples=200).pvalue
-
-
 def corp_bands(y: np.ndarray, p: np.ndarray) -> Callable[[], float]:
     from calibrant import corp_curve
 
@@ -148,7 +138,6 @@ resampling_test = asked("resampling_test", "pvalue", metric="classwise-ece", n_r
 kernel_test = asked("kernel_test", "pvalue", n_resamples=999)
 kernel_test_of_labels = asked("kernel_test", "pvalue", n_resamples=999)
 smooth_diagram = asked("smooth_reliability_curve", "error")
-assessed = asked("assess", n_resamples=500)
 LOSSES = ["nll", "brier", "calibration-slope", "calibration-intercept"]
 ERRORS = ["ece", "debiased-ece", "mce", "smooth-ece", "ks-error", "ici", "e50", "e90", "emax"]
 assessment_of_13 = partial(assessment, metrics=[*LOSSES, *ERRORS])

@@ -9,8 +9,3 @@ from pycalib import metrics
 def resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
     truth = np.eye(prob.shape[1])[y]
     return lambda: float(metrics.pECE(truth, prob, samples=200, ece_function=metrics.classwise_ECE))
-
-
-def simplex_resampling_test(y: np.ndarray, prob: np.ndarray) -> Callable[[], float]:
-    truth = np.eye(prob.shape[1])[y]
-    return lambda: float(metrics.pECE(truth, prob, samples=200, ece_function=metrics.full_ECE))
