@@ -1,6 +1,8 @@
 """Records of other tools: JSON, JSON lines and tensors, each as columns by paths."""
 
 import json
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -152,3 +154,40 @@ def test_a_document_without_rows_is_refused(document, tmp_path):
     (tmp_path / "d.json").write_text(json.dumps(document))
     with pytest.raises(ValueError, match="it must hold a list of objects"):
         read_json(tmp_path / "d.json")
+
+
+def test_tensors_are_columns_by_their_names(tmp_path):
+    torch = pytest.importorskip("torch")
+    y, z = torch.tensor([0, 1, 2]), torch.randn(3, 3, dtype=torch.bfloat16, requires_grad=True)
+    torch.save({"label": y, "logits": z}, tmp_path / "t.pt")
+    table = read_table(tmp_path / "t.pt")
+    assert table["label"].tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(table["logits"], z.detach().float().numpy())
+    torch.save([y], tmp_path / "list.pt")
+    with pytest.raises(ValueError, match="must hold a dict of tensors"):
+        read_table(tmp_path / "list.pt")
+
+
+def test_without_torch_tensors_are_refused_with_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    (tmp_path / "t.pt").write_bytes(b"x")
+    with pytest.raises(ImportError, match="pip install torch"):
+        read_table(tmp_path / "t.pt")
+
+
+def test_nothing_but_tensors_is_loaded(monkeypatch, tmp_path):
+    """Whatever torch does: it is asked for weights alone."""
+    asked = {}
+
+    class Tensor:
+        pass
+
+    def load(path, **options):
+        asked.update(options)
+        return {"label": 3}
+
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(load=load, Tensor=Tensor))
+    (tmp_path / "t.pt").write_bytes(b"x")
+    with pytest.raises(ValueError, match="must hold a dict of tensors"):
+        read_table(tmp_path / "t.pt")
+    assert asked["weights_only"] is True

@@ -98,9 +98,14 @@ def _remote_files(address: str) -> Iterator[File]:
     try:
         system, path = fs.FileSystem.from_uri(address)
     except (ValueError, NotImplementedError) as error:  # pyarrow's for what it does not know
-        raise ValueError(
-            f"an address must be one that pyarrow knows; got {address}: {error}. Copy the files here."
-        ) from error
+        try:
+            from fsspec.core import url_to_fs
+
+            known, path = url_to_fs(address)
+        except (ValueError, ImportError) as unknown:
+            must = "an address must be one that pyarrow or fsspec knows"
+            raise ValueError(f"{must}; got {address}: {unknown}. Check it, or pip install fsspec.") from error
+        system = fs.PyFileSystem(fs.FSSpecHandler(known))
     info = system.get_file_info(path)
     found = [path] if info.type == fs.FileType.File else []
     if info.type == fs.FileType.Directory:

@@ -1,9 +1,10 @@
-"""Records as other tools write them, which are read whole: JSON and JSON lines."""
+"""Records as other tools write them, which are read whole: JSON, JSON lines, and tensors of torch."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -112,5 +113,23 @@ def _column(values: list[Any]) -> Column:
     return Text(["" if one is None else words[one] if isinstance(one, bool) else str(one) for one in values])
 
 
-READ_WHOLE = {"npz": read_npz, "json": read_json, "jsonl": read_json_lines}
+def read_tensors(path: Path) -> FileTable:
+    """Return the tensors of a file of torch by their names; nothing else in it is loaded."""
+    try:
+        torch: Any = import_module("torch")
+    except ImportError as error:
+        raise ImportError("reading tensors needs torch; it is not installed. pip install torch") from error
+    found = torch.load(path, map_location="cpu", weights_only=True)
+    named = {"tensor": found} if isinstance(found, torch.Tensor) else found
+    if not isinstance(named, Mapping) or not all(isinstance(one, torch.Tensor) for one in named.values()):
+        raise ValueError("it must hold a dict of tensors by their names, such as label and logits")
+    exact = (torch.float64, torch.float32)
+    plain = {
+        str(name): (one if one.dtype in exact or not one.is_floating_point() else one.float()).detach()
+        for name, one in named.items()
+    }
+    return FileTable({name: Values(one.numpy()) for name, one in plain.items()})
+
+
+READ_WHOLE = {"npz": read_npz, "json": read_json, "jsonl": read_json_lines, "pt": read_tensors}
 """What reads a format that is read whole."""

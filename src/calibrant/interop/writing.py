@@ -28,11 +28,11 @@ FORMATS = {
 }
 """Formats of tables, by the endings of their files."""
 
-READ_ONLY = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"}
+READ_ONLY = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".pt": "pt", ".pth": "pt"}
 """Formats that are read whole, and not written."""
 
-ARRAYS = (".npy", ".pt", ".pth")
-"""Endings of files of arrays that are not read: to rename them is of no use."""
+ARRAYS = (".npy",)
+"""Endings of files of arrays without names: to rename them is of no use."""
 
 OF_ONE_ARRAY = "Read it in Python and write np.savez('forecast.npz', label=y, logits=z), or P=... of probabilities."
 

@@ -132,3 +132,14 @@ def test_files_of_csv_and_of_another_format_are_no_table(tmp_path):
     pa.parquet.write_table(whole, tmp_path / "1.parquet")
     with pytest.raises(ValueError, match=r"must be CSV, or none of them; got .*0\.csv and .*1\.parquet\."):
         predictions(tmp_path)
+
+
+def test_an_address_that_pyarrow_does_not_know_is_one_of_fsspec():
+    fsspec = pytest.importorskip("fsspec")
+    table = pa.table({"y": [0, 1, 1, 0], "p": [0.2, 0.7, 0.6, 0.4]})
+    with fsspec.open("memory://rows/a.parquet", "wb") as file:
+        pa.parquet.write_table(table, file)
+    found = calibration_error([0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4])
+    assert calibration_error(predictions("memory://rows", label="y", prob="p")) == pytest.approx(found, abs=1e-12)
+    with pytest.raises(ValueError, match="one that pyarrow or fsspec knows; got nowhere://a"):
+        predictions("nowhere://a", label="y", prob="p")
