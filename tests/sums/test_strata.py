@@ -15,7 +15,7 @@ import calibrant.sums.reading
 from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
-from calibrant.notions import ClassWise, Confidence, Flattened, OneVsRest, TopLabel
+from calibrant.notions import Binary, ClassWise, Confidence, Flattened, OneVsRest, TopLabel
 from calibrant.sums import Plan, Sums, scan
 from calibrant.sums.draws import RowSample, Strata, keys_of
 
@@ -82,7 +82,7 @@ def test_strata_survive_json_bit_for_bit(rows):
     assert written(read) == written(found)
 
 
-# Compiled loops
+# The compiled pass
 
 
 def load(monkeypatch, value):
@@ -117,7 +117,7 @@ def assert_same_cells(ours, theirs):
 
 
 @pytest.mark.parametrize(("n_classes", "order", "dtype"), [(2, "C", "f8"), (5, "F", "f8"), (5, "C", "f4")])
-def test_chunks_and_compiled_loops_give_the_same_bins_and_strata(n_classes, order, dtype, monkeypatch):
+def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtype, monkeypatch):
     problem = table(1200, n_classes)
     forecast = problem.forecast.__class__(np.asarray(problem.prob, order=order, dtype=dtype))
     problem = problem.__class__(forecast, problem.label, problem.weights, problem.classes)
@@ -126,7 +126,23 @@ def test_chunks_and_compiled_loops_give_the_same_bins_and_strata(n_classes, orde
     load(monkeypatch, True)
     monkeypatch.setattr("calibrant.sums.reading.CHUNK", 500)
     monkeypatch.setattr("calibrant.binning.bins.CHUNK", 500)
+    monkeypatch.setattr(calibrant.sums.reading, "BLOCK", 700)
     assert_same_cells(scan(problem, PLAN).cells, plain.cells)
+
+
+def test_the_compiled_pass_gives_the_same_of_a_column(monkeypatch):
+    rng = np.random.default_rng(0)
+    edges = np.arange(16) / 15
+    near = np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -1)]).clip(0, 1)
+    score = np.concatenate([near, rng.random(500), rng.random(200) * 1e-7])
+    problem, plan = (
+        as_problem(rng.random(score.size) < 0.5, score),
+        Plan.of_cells([(Binary(), EqualWidth(15))], noise=True),
+    )
+    load(monkeypatch, False)
+    plain = scan(problem, plan)
+    load(monkeypatch, True)
+    assert_same_cells(scan(problem, plan).cells, plain.cells)
 
 
 @pytest.mark.usefixtures("compiled")
@@ -145,11 +161,11 @@ def test_the_number_of_threads_makes_no_difference(monkeypatch):
 
 
 def test_other_binnings_and_weights_have_no_compiled_pass(monkeypatch):
-    monkeypatch.setattr(calibrant.sums.reading, "bins_of_classes", None)  # calling it would raise
+    monkeypatch.setattr(calibrant.sums.reading, "_summed", None)  # calling it would raise
     load(monkeypatch, True)
     problem = table(300, 3)
-    by_mass = scan(problem, Plan.of_cells([(ClassWise(), EqualMass(4))]))
-    assert by_mass.cells[0][0].bins.count.sum() == 300
+    by_mass = scan(problem, Plan.of_cells([(ClassWise(), EqualMass(4))], noise=True))
+    assert by_mass.cells[0][0].strata.count.sum() == 300
     weighted = scan(problem.weighted(np.full(300, 2.5)), PLAN)
     assert weighted.kept is None
     assert all(one.strata is None for problems in weighted.cells for one in problems)

@@ -1,4 +1,4 @@
-"""Sums over bins of equal width, the predicted class and drawn labels, each in one pass over the rows."""
+"""Cells by outcome: how many rows, and sums of what is nearer to zero of p and 1 - p."""
 
 from __future__ import annotations
 
@@ -118,3 +118,85 @@ def categorical(cumulative: FloatArray, u: FloatArray) -> IntArray:  # pragma: n
                     high = middle
             label[r, i] = low
     return label
+
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@kernel
+def bin_of(p: float, edges: FloatArray) -> np.uint64:  # pragma: no cover - compiled
+    """Return the bin (edges[b], edges[b + 1]] of p in [0, 1], the first also its lower edge; edges[b] = b / bins."""
+    b = min(np.uint64(p * (edges.size - 1)), np.uint64(edges.size - 2))
+    # The product is rounded, and so are the edges: they have the last word, and are one bin away at most.
+    if p <= edges[b]:
+        if b > 0:
+            b -= ONE
+    elif p > edges[b + ONE]:
+        b += ONE
+    return b
+
+
+@kernel
+def column_cells(
+    score: FloatArray, outcome: BoolArray, edges: FloatArray, upper: BoolArray, units: FloatArray, scores: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Add rows to units[y, b], which is (count, sum of m, sum of m²), and their scores to scores[b].
+
+    m is p in the bins that are not ``upper`` and 1 - p in those that are. Assumes 0 <= p <= 1 and edges[b] = b / bins.
+    """
+    for i in range(score.size):
+        p = np.float64(score[i])
+        b = bin_of(p, edges)
+        m = 1.0 - p if upper[b] else p
+        y = np.uint64(outcome[i])
+        units[y, b, 0] += 1
+        units[y, b, 1] += m
+        units[y, b, 2] += m * m
+        scores[b] += p
+
+
+@kernel
+def class_cells(
+    prob: FloatArray, label: IntArray, edges: FloatArray, upper: BoolArray, units: FloatArray, scores: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Add each class j of each row to units[y, j, b], y whether it is the true one, and its p to scores[j, b].
+
+    Entries of ``units`` are (count, sum of m, sum of m²); assumptions are those of `column_cells`.
+    """
+    n, n_classes = prob.shape
+    for i in range(n):
+        true = np.uint64(label[i])
+        for j in range(np.uint64(n_classes)):
+            p = np.float64(prob[i, j])
+            b = bin_of(p, edges)
+            m = 1.0 - p if upper[b] else p
+            y = np.uint64(j == true)
+            units[y, j, b, 0] += 1
+            units[y, j, b, 1] += m
+            units[y, j, b, 2] += m * m
+            scores[j, b] += p
+
+
+@kernel
+def top_cells(
+    prob: FloatArray, label: IntArray, edges: FloatArray, upper: BoolArray, units: FloatArray, scores: FloatArray
+) -> None:  # pragma: no cover - compiled
+    """Add the highest probability of each row, of equal ones the first, to units[y, j, b], and to scores[[j, -1], b].
+
+    j is its class, and y whether that is the true one; assumptions are those of `column_cells`.
+    """
+    n, n_classes = prob.shape
+    for i in range(n):
+        top, highest = 0, prob[i, 0]
+        for j in range(1, n_classes):
+            if prob[i, j] > highest:
+                top, highest = j, prob[i, j]
+        p = np.float64(highest)
+        b = bin_of(p, edges)
+        m = 1.0 - p if upper[b] else p
+        y = np.uint64(label[i] == top)
+        units[y, top, b, 0] += 1
+        units[y, top, b, 1] += m
+        units[y, top, b, 2] += m * m
+        scores[top, b] += p
+        scores[-1, b] += p

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
 from operator import add
@@ -14,8 +14,10 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.border import refuse_rows
 from calibrant._core.rows import (
     BinaryProblem,
+    BoolArray,
     Forecast,
     InBatches,
+    IntArray,
     M,
     Mergeable,
     Problem,
@@ -26,10 +28,10 @@ from calibrant._core.rows import (
     row_blocks,
 )
 from calibrant._core.threads import FEWEST, are_loaded, in_order, n_processors, pays
-from calibrant.binning import Binning, Bins, EqualWidth
+from calibrant.binning import Binning, Bins, Edges, EqualWidth
 from calibrant.binning.bins import CHUNK, between_infinities, chunks, even_edges, sums_over
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, Notion, OneVsRest, TopLabel
-from calibrant.sums.draws import MOST, Numbers, RowSample, Strata
+from calibrant.sums.draws import MOST, CountArray, Numbers, RowSample, Strata, is_upper
 from calibrant.sums.sums import (
     BinnedProblem,
     BinTable,
@@ -44,28 +46,40 @@ from calibrant.sums.sums import (
 __all__ = ["FEW", "M", "Mergeable", "Predictions", "Read"]
 
 
-# Bins of all classes from one compiled pass over the rows
+# Bins and strata of all classes, and of the predicted class, from one compiled pass over the rows
 
 
 MOST_BINS = 1 << 16
 
+BLOCK = 1 << 16
+"""Numbers of a table that stay in the processor's cache while they are read twice."""
+
 Cut = tuple[Bins, Strata | None]
+Loop = Callable[[slice, FloatArray, FloatArray], None]
+Kernel = Callable[[FloatArray, IntArray, FloatArray, BoolArray, FloatArray, FloatArray], None]
+Totals = tuple[FloatArray, CountArray, FloatArray, FloatArray]
+"""Edges; of each class and bin the number of rows and the sums as in `Strata`, and the sums of scores."""
+
+OF_A_TABLE = (ClassWise, TopLabel, Confidence)
 
 
-def has_loops(problem: Problem, notion: Notion, binning: Binning) -> bool:
-    """Whether there is a compiled loop over whole rows for a notion and a binning.
-
-    Bins are to be of equal width and wider than rounding in single precision, rows to weigh one each, and loops to be there.
-    """
-    if isinstance(problem, BinaryProblem) or type(notion) is not ClassWise or type(binning) is not EqualWidth:
+def has_loops(problem: Problem, notion: Notion, binning: Binning, *, noise: bool) -> bool:
+    """Whether there is a compiled loop over whole rows for a notion and a binning, with strata or without."""
+    if isinstance(problem, BinaryProblem) or type(notion) not in (OF_A_TABLE if noise else (ClassWise,)):
         return False
     prob = problem.forecast.as_given
-    is_usual = prob.flags.c_contiguous and problem.weights.is_unit and binning.n_bins <= MOST_BINS
-    return is_usual and are_loaded() and prob.size >= FEWEST
+    return (noise or prob.flags.c_contiguous) and has_loop(problem, prob.size, binning)
+
+
+def has_loop(problem: Problem, numbers: int, binning: Binning) -> bool:
+    """Whether bins are of equal width and wider than rounding in single precision, rows weigh one each, and loops are there."""
+    if type(binning) is not EqualWidth or binning.n_bins > MOST_BINS or not problem.weights.is_unit:
+        return False
+    return are_loaded() and numbers >= FEWEST
 
 
 def bins_of_classes(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> Iterator[Cut]:
-    """Yield for each pair that `has_loops` the bins of all classes: those of each column to the last bit."""
+    """Yield for each pair that `has_loops` without strata the bins of all classes: those of each column to the last bit."""
     from calibrant._kernels.sums import add_classes
 
     # numba would compile another loop for what is strided or cannot be written to.
@@ -80,6 +94,80 @@ def bins_of_classes(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binni
         add_classes(prob, label, between_infinities(edges.edges), count.ravel(), events.ravel(), scores.ravel())
         rows = count.ravel()
         yield Bins(edges, rows, rows.astype(np.float64), scores.ravel(), events.ravel().astype(np.float64)), None
+
+
+def cut_table(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> list[Cut]:
+    """Return for each pair that `has_loops` the bins and strata of all parts of the notion; rows are read once a binning.
+
+    Confidences are top labels, whatever their class.
+    """
+    from calibrant._kernels.sums import class_cells, top_cells
+
+    prob, label = simplex.forecast.as_given, simplex.label
+    found: dict[tuple[Binning, bool], Totals] = {}
+    n_classes = prob.shape[1]
+    for binning in dict.fromkeys(binning for _, binning in asked):
+        edges = binning.edges(next(Confidence().split(simplex.at(slice(0, 1)))))
+        upper = is_upper(edges)
+
+        def loop_of(kernel: Kernel, edges: FloatArray = edges, upper: BoolArray = upper) -> Loop:
+            return lambda rows, units, scores: kernel(prob[rows], label[rows], edges, upper, units, scores)
+
+        by_class = {type(notion) is ClassWise for notion, other in asked if other == binning}
+        loops = [loop_of(class_cells if each else top_cells) for each in sorted(by_class)]
+        totals = _summed(loops, simplex.size, max(1, BLOCK // n_classes), edges, n_classes)
+        found |= {(binning, each): own for each, own in zip(sorted(by_class), totals, strict=True)}
+    return [
+        _cut_of_totals(*found[binning, type(notion) is ClassWise], is_joint=type(notion) is Confidence)
+        for notion, binning in asked
+    ]
+
+
+def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
+    """Return the bins and strata of a problem that `has_loop`."""
+    from calibrant._kernels.sums import column_cells
+
+    edges = binning.edges(binary)
+    upper = is_upper(edges)
+
+    def loop(rows: slice, units: FloatArray, scores: FloatArray) -> None:
+        column_cells(binary.score[rows], binary.outcome[rows], edges, upper, units[:, 0], scores[0])
+
+    (totals,) = _summed([loop], binary.size, binary.size, edges, 1)
+    return _cut_of_totals(*totals)
+
+
+def _cut_of_totals(
+    edges: FloatArray,
+    count: CountArray,
+    moments: FloatArray,
+    scores: FloatArray,
+    *,
+    is_joint: bool = False,
+) -> Cut:
+    """Return bins and strata of all classes, or of the rows of all classes together, of rows that weigh one each."""
+    if is_joint:
+        count, moments, scores = count.sum(axis=-2, keepdims=True), moments.sum(axis=-2, keepdims=True), scores[-1:]
+    rows, events = count.sum(axis=0).ravel(), count[1].ravel().astype(np.float64)
+    bins = Bins(
+        Edges(edges), rows.astype(np.intp, copy=False), rows.astype(np.float64), scores[: len(count[0])].ravel(), events
+    )
+    return bins, Strata(count.reshape(2, -1), moments.reshape(2, 2, -1))
+
+
+def _summed(loops: Sequence[Loop], n: int, step: int, edges: FloatArray, n_classes: int) -> list[Totals]:
+    """Run all loops over the same rows, so many rows at a time.
+
+    In the last row of scores stand those of the predicted class, whatever it is.
+    """
+    shape = n_classes, edges.size - 1
+    own = [(np.zeros((2, *shape, 3)), np.zeros((n_classes + 1, shape[1]))) for _ in loops]
+    for first in range(0, n, step):
+        for loop, (units, scores) in zip(loops, own, strict=True):
+            loop(slice(first, min(first + step, n)), units, scores)
+    return [
+        (edges, units[..., 0].astype(np.int64), np.moveaxis(units[..., 1:], -1, 0), scores) for units, scores in own
+    ]
 
 
 # One of the binary problems that a notion makes of rows which are read in batches
@@ -336,8 +424,8 @@ class Predictions(InBatches):
 PARALLEL_FROM = 1 << 20
 """Numbers of a table from which several threads read it."""
 
-SAVED = 6e-9
-"""Seconds a number that compiled loops save."""
+SAVED, SAVED_OF_STRATA = 6e-9, 5e-8
+"""Seconds a number that compiled loops save, of bins and of bins with their strata."""
 
 OF_A_ROW = (ClassWise, Confidence, TopLabel, Binary, OneVsRest, Flattened)
 """Notions whose problems of a row depend on that row alone: their sums over chunks of rows add up to those of all."""
@@ -367,7 +455,7 @@ def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) 
         return Sums.of_no_rows(plan)
     plan, n = plan.fitted_to(problem), problem.size
     numbers = n * problem.classes.size
-    if plan.cells and numbers > CHUNK and pays(numbers, SAVED):
+    if plan.cells and numbers > CHUNK and pays(numbers, SAVED_OF_STRATA if plan.noise else SAVED):
         import calibrant._kernels.sums  # noqa: F401 - what reads rows uses what is loaded
     by_row = tuple(pair for pair in plan.cells if type(pair[0]) in OF_A_ROW and type(pair[1]) is EqualWidth)
     if n <= CHUNK or not (by_row or plan.scores):
@@ -447,10 +535,11 @@ def scans(problem: Problem, *plans: Plan) -> tuple[Sums, ...]:
 def _cells(problem: Problem, asked: Sequence[Pair], noise: bool) -> tuple[BinTable, ...]:
     """Cut a problem in all ways that are asked for: in one pass over the rows of all parts where these are cut alike."""
     found: dict[int, BinTable] = {}
-    at = [] if noise else [number for number, pair in enumerate(asked) if has_loops(problem, *pair)]
+    at = [number for number, pair in enumerate(asked) if has_loops(problem, *pair, noise=noise)]
     if at:
-        pairs = [asked[number] for number in at]
-        for number, summed in zip(at, bins_of_classes(as_simplex(problem), pairs), strict=True):
+        simplex, pairs = as_simplex(problem), [asked[number] for number in at]
+        of_pairs: Iterable[Cut] = cut_table(simplex, pairs) if noise else bins_of_classes(simplex, pairs)
+        for number, summed in zip(at, of_pairs, strict=True):
             found[number] = BinTable.of_cut(_names(problem, asked[number][0]), *summed, asked[number][0], problem)
     for number, (notion, _) in enumerate(asked):
         if number in found:
@@ -469,12 +558,19 @@ def _cells(problem: Problem, asked: Sequence[Pair], noise: bool) -> tuple[BinTab
                 found[k] = BinTable.of_cut(stacked.names, bins, strata, notion, problem)
         for binary in notion.split(problem) if problems else ():
             for k, each in problems.items():
-                sums = asked[k][1](binary)
-                strata = Strata.of(binary, sums) if noise else None
+                sums, strata = _cut(binary, asked[k][1]) if noise else (asked[k][1](binary), None)
                 each.append(BinnedProblem(binary.name, binary.share, sums, problem.weights.unit, strata))
         for k, each in problems.items():
             found[k] = BinTable.of(each)
     return tuple(map(found.__getitem__, range(len(asked))))
+
+
+def _cut(binary: BinaryProblem, binning: Binning) -> Cut:
+    """Cut a problem, and split its bins by outcome."""
+    if has_loop(binary, binary.size, binning):
+        return cut_column(binary, binning)
+    bins = binning(binary)
+    return bins, Strata.of(binary, bins)
 
 
 def _names(problem: Problem, notion: Notion) -> list[str]:
