@@ -33,10 +33,7 @@ OF_VALUES = [
         lambda: must.choice("a", "les", ("greater", "less")),
         "a must be one of 'greater', 'less'; got 'les'. Did you mean 'less'?",
     ),
-    (
-        lambda: Mixture(3),
-        "mixture must be a number, at least 0 and below 1; got 3. Pass 0 for none.",
-    ),
+    (lambda: Mixture(3), "mixture must be a number, at least 0 and below 1; got 3. Pass 0 for none."),
 ]
 OF_TYPES = [
     (lambda: must.list_of_names("a", "ece"), "a must be a list of names; got the string 'ece'. Pass ['ece']."),

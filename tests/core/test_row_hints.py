@@ -35,9 +35,7 @@ BESIDE = {
     "cost_matrix": 1.0 - np.eye(2),
     "curves": Y,
 }
-OF_ONE = {
-    "rows_for": {"detect": 0.15},
-}
+OF_ONE = {"rows_for": {"detect": 0.15}}
 QUICK = {"n_resamples": 9}
 
 

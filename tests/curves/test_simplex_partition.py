@@ -13,12 +13,7 @@ from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGri
 from calibrant.calibrators import CanonicalBinning, MulticlassRecursivePartitioning
 from calibrant.curves import simplex_map
 from calibrant.curves.simplex import mixed, small_triangles
-from calibrant.curves.simplex_partition import (
-    draw_frame,
-    draw_splits,
-    plot_simplex_partition,
-    simplex_partition,
-)
+from calibrant.curves.simplex_partition import draw_frame, draw_splits, plot_simplex_partition, simplex_partition
 
 Y, PROB = load_digits_forecast()
 THREE = PROB[:, :3] / PROB[:, :3].sum(axis=1, keepdims=True)

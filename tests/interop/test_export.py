@@ -11,14 +11,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from calibrant import (
-    ByNotion,
-    EvidenceScaling,
-    PlattScaling,
-    SafeCalibrator,
-    TemperatureScaling,
-    load_digits_forecast,
-)
+from calibrant import ByNotion, EvidenceScaling, PlattScaling, SafeCalibrator, TemperatureScaling, load_digits_forecast
 from calibrant._core.arrays import EPSILON, score_of_logit
 from calibrant.calibrators import (
     CanonicalBinning,

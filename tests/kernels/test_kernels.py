@@ -13,14 +13,7 @@ from calibrant import measure
 from calibrant._core import threads as loading
 from calibrant._core.border import as_problem
 from calibrant._core.rows import DOUBLE
-from calibrant._kernels.sums import (
-    add_classes,
-    add_column,
-    categorical,
-    class_cells,
-    column_cells,
-    top_cells,
-)
+from calibrant._kernels.sums import add_classes, add_column, categorical, class_cells, column_cells, top_cells
 from calibrant.binning import EqualWidth, sums_over
 from calibrant.binning.bins import between_infinities, even_edges
 from calibrant.notions import ClassWise, Confidence, TopLabel

@@ -403,9 +403,7 @@ BESIDE = {
     "estimator": GaussianNB(),
     "X": P[:, None],
 }
-CALIBRATOR = {
-    "simplex_points": None,
-}
+CALIBRATOR = {"simplex_points": None}
 CALIBRATOR |= dict.fromkeys(("simplex_map", "simplex_partition"), ca.calibrators.VectorScaling().fit(THREE, OF_THREE))
 FITTED = ca.IsotonicCalibration().fit(P, Y)
 

@@ -192,19 +192,9 @@ CURVES = {
 }
 """Every curve of labels and a forecast, but those of single rows and those of a calibrator."""
 
-DRAWN_CURVES = {
-    "class_errors",
-    "class_errors, anew",
-    "corp_curve",
-    "corp_curve, confidence",
-    "decision_curve",
-}
+DRAWN_CURVES = {"class_errors", "class_errors, anew", "corp_curve", "corp_curve, confidence", "decision_curve"}
 OF_DRAWS = {"noise_floor", "lower", "upper", "gain_lower", "gain_upper"}
-OF_A_CALIBRATOR = {
-    "calibration_map",
-    "simplex_map",
-    "simplex_partition",
-}
+OF_A_CALIBRATOR = {"calibration_map", "simplex_map", "simplex_partition"}
 OF_SINGLE_ROWS = {"simplex_points"}
 OF_ONE_EVENT = {"decision_curve", "expected_cost_curve"}
 

@@ -57,15 +57,7 @@ def is_monotone_at(gamma, prob, value):
     return True
 
 
-def fit(
-    prob,
-    label,
-    weight,
-    candidates_of,
-    *,
-    smoothing=0.0,
-    max_regions=None,
-):
+def fit(prob, label, weight, candidates_of, *, smoothing=0.0, max_regions=None):
     """Return [(parent node, gamma, M)] in the order of splitting, and {node: rows}.
 
     ``candidates_of(rows, before, gamma, k)`` returns the candidates of a region: of side k of a split of another one around

@@ -78,8 +78,7 @@ def test_a_pair_is_judged_in_every_reading(readings, verdict):
 
 
 @pytest.mark.parametrize(
-    ("found", "verdict"),
-    [(duel(25, behind=0), HOLDS), (duel(25, behind=1), IN_PART), (LOSES, FAILS), (LEVEL, OPEN)],
+    ("found", "verdict"), [(duel(25, behind=0), HOLDS), (duel(25, behind=1), IN_PART), (LOSES, FAILS), (LEVEL, OPEN)]
 )
 def test_consistently_is_on_every_data_set(found, verdict):
     assert consistently(found) is verdict

@@ -346,8 +346,6 @@ PARALLEL_FROM = 1 << 21
 ROOM = 0.1
 """Part of the tolerance of a sum that the rounding of a fast sum may use up; where it would be more, sums are in float64."""
 
-RealType = np.dtype[np.floating[Any]]
-
 
 def is_real(values: npt.NDArray[Any]) -> bool:
     """Whether numbers are in single or double precision, as this machine writes them, and there are some in one or two axes."""

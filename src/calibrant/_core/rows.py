@@ -839,11 +839,6 @@ def one_of(rows: object) -> str:
     return choice("rows", rows, WORDS)
 
 
-def of_probabilities(rows: Rows) -> Rows:
-    """Return what is done with the rows of probabilities that stand beside a forecast: they are never percent."""
-    return "as-given" if rows == "percent" else rows
-
-
 def as_probabilities(name: str, values: FloatArray, rows: Rows, remedies: Remedies = USUAL) -> FloatArray:
     """Return one column, or a table whose rows sum to one, of probabilities; what rounding put outside [0, 1] is put back."""
     if one_of(rows) == "normalize" and values.ndim == 2:

@@ -324,13 +324,7 @@ def bounds_of_others(
 
 @kernel
 def first_monotone(
-    rows: SimplexRows,
-    regions: Regions,
-    live: IntArray,
-    checks: Checkpoints,
-    region: int,
-    trial: Trial,
-    rule: Rule,
+    rows: SimplexRows, regions: Regions, live: IntArray, checks: Checkpoints, region: int, trial: Trial, rule: Rule
 ) -> tuple[int, int]:  # pragma: no cover - compiled
     """Return the first of the candidates tried whose split of a region leaves the map monotone, and how many were tried.
 

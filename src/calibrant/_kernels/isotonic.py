@@ -21,13 +21,7 @@ SAME = 1e-12
 
 @kernel
 def joining(
-    above: IntArray,
-    start: IntArray,
-    end: IntArray,
-    e: FloatArray,
-    w: FloatArray,
-    k: int,
-    now: float,
+    above: IntArray, start: IntArray, end: IntArray, e: FloatArray, w: FloatArray, k: int, now: float
 ) -> float:  # pragma: no cover - compiled
     """Return the penalty at which the blocks on both sides of boundary k join; infinite if never."""
     a, b = start[k], k + 1

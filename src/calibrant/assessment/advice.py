@@ -228,7 +228,7 @@ def advise(
         "n_rows": problem.weights.n_rows,
         "n_used": int(counts.sum()),
         "n_classes": problem.classes.size,
-        "input": _input_of(problem),
+        "input": "logit" if problem.is_logit else "probability",
     }
     if (reason := _why_none(used, facts["n_used"], n_folds)) is not None:
         loss = float(np.average(LogLoss()(as_simplex(used)), weights=used.weight))
@@ -342,7 +342,3 @@ def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
     drawn = np.searchsorted(ends, drawn_places(ends[-1], most, rng), side="right")
     rows, times = np.unique(drawn, return_counts=True)
     return problem.at(rows, problem.weights.like(times * problem.weights.importance[rows]))
-
-
-def _input_of(problem: Problem) -> Input:
-    return "logit" if problem.is_logit else "probability"

@@ -24,15 +24,7 @@ from calibrant.assessment.verdict import CELLS, Verdict, verdict_of
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import OPTIONS, ReliabilityCurve, curve_of_sums, require_level
 from calibrant.metrics.estimate import ABOVE_INTERVAL, MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
-from calibrant.metrics.kinds import (
-    Function,
-    Impossible,
-    LogLoss,
-    Metric,
-    estimates,
-    metric_named,
-    plan_of,
-)
+from calibrant.metrics.kinds import Function, Impossible, LogLoss, Metric, estimates, metric_named, plan_of
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Predictions, scan, scans
 from calibrant.sums.draws import Rng, as_rng
@@ -272,12 +264,7 @@ class Assessment(DrawnResult):
     """
 
     _table = Table("metric", "rows.metric", *under("rows.estimate", *FIGURES), "rows.event")
-    _picture = Picture(
-        "the reliability diagram",
-        "curves.reliability.plot_reliability",
-        takes=OPTIONS,
-        of="curve",
-    )
+    _picture = Picture("the reliability diagram", "curves.reliability.plot_reliability", takes=OPTIONS, of="curve")
 
     rows: tuple[Row, ...]
     curve: ReliabilityCurve

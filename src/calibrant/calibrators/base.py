@@ -179,10 +179,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             cls.__init__.__signature__ = ordered  # type: ignore[attr-defined]
 
     def fit(
-        self,
-        X: npt.ArrayLike | InBatches,
-        y: npt.ArrayLike | None = None,
-        sample_weight: npt.ArrayLike | None = None,
+        self, X: npt.ArrayLike | InBatches, y: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
         """Fit the map on rows that the classifier has not been trained on.
 

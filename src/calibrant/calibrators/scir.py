@@ -124,9 +124,7 @@ def staircase_fit(rows: Cumulated, advance: Advance = lambda units: None) -> Cor
     found = np.empty(fit.size, dtype=np.bool_)
     corners(points.score, points.rank, fit, rows.n_ranks, found)
     return Corners(
-        np.append(0.0, points.score[found]),
-        np.append(1, points.rank[found]),
-        np.append(fit.min(), fit[found]),
+        np.append(0.0, points.score[found]), np.append(1, points.rank[found]), np.append(fit.min(), fit[found])
     )
 
 

@@ -463,11 +463,7 @@ def metrics_asked(asked: Namespace, extra: Sequence[str] = ()) -> list[str] | No
 
 
 def assessed(
-    asked: Namespace,
-    forecast: Forecast | ForecastStream,
-    *,
-    prob: Any = None,
-    extra: Sequence[str] = (),
+    asked: Namespace, forecast: Forecast | ForecastStream, *, prob: Any = None, extra: Sequence[str] = ()
 ) -> Assessment:
     """Assess a forecast, or calibrated probabilities in its place, with the options of the command."""
     usual = list(default_metrics(max(2, forecast.n_classes)))

@@ -127,11 +127,7 @@ class ReliabilityCurve(DrawnResult):
         *under("panels", "lower", "upper"),
     )
     _summary = "{notion}, {binning}, panels={panels:n}, bins={panels.bins:n}, rows={panels.bins.count:total}"
-    _picture = Picture(
-        "the reliability diagram",
-        "curves.reliability.plot_reliability",
-        takes=OPTIONS,
-    )
+    _picture = Picture("the reliability diagram", "curves.reliability.plot_reliability", takes=OPTIONS)
 
     panels: tuple[ReliabilityPanel, ...]
     notion: str
@@ -214,11 +210,7 @@ def curve_of(
 
 
 def curve_of_sums(
-    table: BinTable,
-    notion: Notion,
-    binning: Binning,
-    level: float,
-    interval: IntervalName | None = "wilson",
+    table: BinTable, notion: Notion, binning: Binning, level: float, interval: IntervalName | None = "wilson"
 ) -> ReliabilityCurve:
     """Return the curve of bins that were summed."""
     each = table.weights.rows_per_weight

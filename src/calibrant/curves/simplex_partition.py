@@ -16,12 +16,7 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights
 from calibrant._core.checks import as_numbers, choice, flag, require, source, whole
 from calibrant._core.result import DrawnResult, Picture, Table
-from calibrant._core.rows import (
-    OF_PROBABILITIES,
-    BoolArray,
-    IntArray,
-    SimplexProblem,
-)
+from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, SimplexProblem
 from calibrant.binning.cells import SplitTree
 from calibrant.curves import simplex
 from calibrant.sums.draws import drawn_places
@@ -535,11 +530,7 @@ def _axes_of_points(axes: Any, dimensions: list[int]) -> Any:
 
 
 def _draw_points(
-    ax: Any,
-    points: SimplexPoints,
-    vectors: FloatArray | None,
-    colours: simplex.Colours,
-    view: tuple[float, float],
+    ax: Any, points: SimplexPoints, vectors: FloatArray | None, colours: simplex.Colours, view: tuple[float, float]
 ) -> None:
     n_classes = len(points.classes)
     certain, markers = simplex.CERTAIN[colours][:n_classes], ["o"] * n_classes

@@ -58,8 +58,7 @@ class RiskCoverageCurve(DrawnResult):
     """
 
     _table = Table(
-        "forecast and threshold",
-        *under("panels", "forecast=name", "threshold", "coverage", "risk", "aurc", "excess"),
+        "forecast and threshold", *under("panels", "forecast=name", "threshold", "coverage", "risk", "aurc", "excess")
     )
     _summary = "{panels.name:list}; thresholds={panels.threshold:n}"
     _picture = Picture("the risk-coverage curves", "decisions.abstaining.plot_risk_coverage")

@@ -63,12 +63,7 @@ class ExpectedCostCurve(DrawnResult):
     """
 
     _table = Table(
-        "forecast and place",
-        "forecast=panels.name",
-        "at",
-        *under("panels", "cost", "lowest"),
-        "never",
-        "always",
+        "forecast and place", "forecast=panels.name", "at", *under("panels", "cost", "lowest"), "never", "always"
     )
     _picture = Picture(
         "the cost curves",

@@ -85,16 +85,13 @@ class Corp(NamedTuple):
 def corp_terms(ordered: Ordered, score: EventScore) -> Corp:
     """Take the mean score apart."""
     steps, total = isotonic_fit(ordered), ordered.weight.sum()
-    forecast = float(ordered.weight @ expected_score(score, ordered.score, event_rates(ordered)) / total)
+    forecast = float(
+        ordered.weight @ expected_score(score, ordered.score, ordered.outcome_sum / ordered.weight) / total
+    )
     fit = float(steps.weight @ expected_score(score, steps.rate, steps.rate) / total)
     base = np.array([base_rate(ordered)])
     uncertainty = float(expected_score(score, base, base)[0])
     return Corp(forecast, divergence(forecast, fit), divergence(uncertainty, fit), uncertainty)
-
-
-def event_rates(ordered: Ordered) -> FloatArray:
-    """Event rate on each distinct score."""
-    return ordered.outcome_sum / ordered.weight
 
 
 def base_rate(ordered: Ordered) -> float:

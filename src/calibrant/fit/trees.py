@@ -436,7 +436,9 @@ class ExactCandidates(Candidates):
 
         starts = np.flatnonzero(first_of_equal(rows.prob))
         sums = np.add.reduceat(rows.weight[:, None] * np.eye(3)[rows.label], starts)
-        most = number_of_splits(starts.size)
+        most = (starts.size + 2) * (
+            starts.size + 1
+        ) // 2 - 3  # in how many ways a point parts forecasts of three classes
         gamma, gain = np.empty((most, 3)), np.empty(most)
         found = splits_of_three(rows.prob[starts], sums, gamma, gain)
         return Measured(gamma[:found], gain[:found])
@@ -444,11 +446,6 @@ class ExactCandidates(Candidates):
     def of_side(self, rows: Rows, before: Measured, gamma: FloatArray, side: int) -> Measured:
         """Return the points of the forecasts on the side."""
         return self.of_simplex(rows)
-
-
-def number_of_splits(n: int) -> int:
-    """Return in how many ways a point parts n forecasts of three classes at most, not counting that all are on one side."""
-    return (n + 2) * (n + 1) // 2 - 3
 
 
 def measured(rows: Rows, gamma: FloatArray) -> Measured:

@@ -24,15 +24,7 @@ from calibrant._core.checks import choice, flag, refuse, whole
 from calibrant._core.rows import Problem, Rows, one_of
 from calibrant.calibrators.base import Calibrator
 from calibrant.exceptions import warn
-from calibrant.interop.arrow_batches import (
-    Batches,
-    Chosen,
-    Columns,
-    Decoding,
-    Piece,
-    blocks_of,
-    columns_told,
-)
+from calibrant.interop.arrow_batches import Batches, Chosen, Columns, Decoding, Piece, blocks_of, columns_told
 from calibrant.interop.columns import first_line, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.sources import (
@@ -436,7 +428,7 @@ class DaskPredictions(Partitioned):
             first = _delayed(add)(first, _delayed(len)(block))
         while len(parts) > 1:
             groups = range(0, len(parts), FAN_IN_OF_DASK)
-            parts = [_delayed(_total)(parts[start : start + FAN_IN_OF_DASK]) for start in groups]
+            parts = [_delayed(reduce)(add, parts[start : start + FAN_IN_OF_DASK]) for start in groups]
         try:
             found: Part[M] = parts[0].compute()
         except Exception:  # of any kind: what a task met, or what workers died of
@@ -472,10 +464,6 @@ def _read(task: PartitionReader[M], number: int, table: Any, first: int) -> Part
 
 def _read_and_count(task: PartitionReader[M], number: int, table: Any, first: int) -> tuple[Part[M], int]:
     return task(number, [table], first), len(table)
-
-
-def _total(parts: list[Part[M]]) -> Part[M]:
-    return reduce(add, parts)
 
 
 # Spark: data frames, each partition of which is read by a Python worker of Spark

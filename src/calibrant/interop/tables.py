@@ -65,10 +65,7 @@ def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> F
 
 
 def write_table(
-    path: str | os.PathLike[str],
-    table: Mapping[str, Array] | Iterator[FileTable],
-    *,
-    force: bool = False,
+    path: str | os.PathLike[str], table: Mapping[str, Array] | Iterator[FileTable], *, force: bool = False
 ) -> None:
     """Write columns, or tables one after the other, to a file that is there as a whole or not at all.
 

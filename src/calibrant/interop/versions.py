@@ -30,16 +30,7 @@ def show_versions() -> None:
     >>> calibrant.show_versions()
     calibrant ...
     """
-    print(f"calibrant {calibrant.__version__}")
-    for title, facts in _facts().items():
-        print(f"\n{title}")
-        for name, value in facts.items():
-            print(f"  {name:<20}  {value}")
-
-
-def _facts() -> dict[str, dict[str, str]]:
-    """Return the facts, in groups with a title each."""
-    return {
+    facts = {
         "system": {
             "Python": f"{platform.python_version()} ({platform.python_implementation()})",
             "platform": platform.platform(),
@@ -51,6 +42,11 @@ def _facts() -> dict[str, dict[str, str]]:
             **{name: os.environ.get(name, "not set") for name in THREADS},
         },
     }
+    print(f"calibrant {calibrant.__version__}")
+    for title, found in facts.items():
+        print(f"\n{title}")
+        for name, value in found.items():
+            print(f"  {name:<20}  {value}")
 
 
 def _version(package: str) -> str:

@@ -17,12 +17,7 @@ from calibrant._core.result import Result, Table
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, Problem, Weights, as_simplex
 from calibrant.binning import Binning
 from calibrant.exceptions import warn
-from calibrant.metrics.estimate import (
-    Sizes,
-    consistent_deviations,
-    resampled_deviations,
-    smoothed_deviations,
-)
+from calibrant.metrics.estimate import Sizes, consistent_deviations, resampled_deviations, smoothed_deviations
 from calibrant.metrics.kinds import Difference, Function, LogLoss, Metric, YProb, YTrue, as_metric
 from calibrant.metrics.noise import Residuals
 from calibrant.significance.result import (

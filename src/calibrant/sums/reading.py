@@ -32,16 +32,7 @@ from calibrant.binning import Binning, Bins, Edges, EqualWidth
 from calibrant.binning.bins import CHUNK, between_infinities, chunks, even_edges, sums_over
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, Notion, OneVsRest, TopLabel
 from calibrant.sums.draws import MOST, CountArray, Numbers, RowSample, Strata, is_upper
-from calibrant.sums.sums import (
-    BinnedProblem,
-    BinTable,
-    Plan,
-    Sums,
-    fine_pair,
-    on_fixed_cells,
-    recut,
-    rounded,
-)
+from calibrant.sums.sums import BinnedProblem, BinTable, Plan, Sums, fine_pair, on_fixed_cells, recut, rounded
 
 __all__ = ["FEW", "M", "Mergeable", "Predictions", "Read"]
 
@@ -138,12 +129,7 @@ def cut_column(binary: BinaryProblem, binning: Binning) -> Cut:
 
 
 def _cut_of_totals(
-    edges: FloatArray,
-    count: CountArray,
-    moments: FloatArray,
-    scores: FloatArray,
-    *,
-    is_joint: bool = False,
+    edges: FloatArray, count: CountArray, moments: FloatArray, scores: FloatArray, *, is_joint: bool = False
 ) -> Cut:
     """Return bins and strata of all classes, or of the rows of all classes together, of rows that weigh one each."""
     if is_joint:

@@ -286,14 +286,7 @@ class Sums(Record):
         kept = None if self.kept is None or other.kept is None else self.kept + other.kept
         return replace(self, rows=rows, weight=weight, unit=unit, cells=cells, scores=scores, kept=kept)
 
-    def _joined(
-        self,
-        notion: Notion,
-        unit: Unit,
-        weight: float,
-        ours: BinTable,
-        theirs: BinTable,
-    ) -> BinTable:
+    def _joined(self, notion: Notion, unit: Unit, weight: float, ours: BinTable, theirs: BinTable) -> BinTable:
         """Add the problems of a notion, of rows of this total weight."""
         must = "sums add up only over the same problems of a notion"
         hint = "Name the classes alike in all batches: labels="

@@ -9,10 +9,7 @@ from reference import guarantee as twin
 
 from calibrant import HistogramBinning
 from calibrant.binning import PointsPerBin
-from calibrant.calibrators.guarantees import (
-    binning_guarantee,
-    canonical_binning_guarantee,
-)
+from calibrant.calibrators.guarantees import binning_guarantee, canonical_binning_guarantee
 
 KINDS = ("marginal", "conditional", "expected", "sharp-expected")
 DRAWS, ALPHA = 2000, 0.1

@@ -90,12 +90,7 @@ def test_run_to_the_end_with_a_row_of_each_class_it_is_smoothed_isotonic_regress
     np.testing.assert_allclose(ours.value_, theirs.value_, rtol=1e-12)
 
 
-@given(
-    rows=few,
-    new=new_scores,
-    max_bins=st.integers(1, 4),
-    smoothing=st.sampled_from([0.0, 0.5, 3.0]),
-)
+@given(rows=few, new=new_scores, max_bins=st.integers(1, 4), smoothing=st.sampled_from([0.0, 0.5, 3.0]))
 def test_the_map_is_what_its_definition_says(rows, new, max_bins, smoothing):
     regions = twin.grow(*lists(rows), max_bins)[0][-1]
     value = twin.values(*lists(rows), regions, smoothing)

@@ -270,8 +270,7 @@ def test_with_all_splits_those_of_each_region_are_tried(rows, smoothing):
 
 
 @given(
-    cuts=st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)).map(sorted), min_size=2, max_size=7),
-    data=st.data(),
+    cuts=st.lists(st.tuples(st.integers(0, 10), st.integers(0, 10)).map(sorted), min_size=2, max_size=7), data=st.data()
 )
 def test_the_first_split_is_the_best_of_all_ways_to_part_the_rows_that_leave_the_map_monotone(cuts, data):
     whole = [(low, high - low, 10 - high) for low, high in cuts]

@@ -241,11 +241,7 @@ def test_what_has_no_rows_is_refused(frame):
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [
-        (
-            lambda f: pytest.importorskip("dask.bag").from_sequence([1]),
-            {},
-            r"must be a data frame",
-        ),
+        (lambda f: pytest.importorskip("dask.bag").from_sequence([1]), {}, r"must be a data frame"),
         (of_duckdb, {"row_key": "row"}, r"row_key must be left out of the DuckDB relation"),
         (of_polars, {"row_key": "row"}, r"row_key must be left out of the polars query"),
     ],

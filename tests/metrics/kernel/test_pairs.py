@@ -13,15 +13,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kernel as kernel_sums
 from calibrant.metrics import kernel as pairs_module
 from calibrant.metrics import kernel_calibration_error
-from calibrant.metrics.kernel import (
-    InSpace,
-    Noise,
-    OnLine,
-    median_distance,
-    noise_of_labels,
-    pairs_of,
-    simplex_corners,
-)
+from calibrant.metrics.kernel import InSpace, Noise, OnLine, median_distance, noise_of_labels, pairs_of, simplex_corners
 from calibrant.notions import as_notion
 from calibrant.significance import kernel_test
 
