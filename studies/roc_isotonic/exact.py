@@ -29,7 +29,7 @@ def all_splits(p: np.ndarray) -> np.ndarray:
     """Return a point for each way in which some point parts forecasts, all on one side not counted; shape (c, 3)."""
     distinct = np.unique(p, axis=0)
     rows = Rows(distinct, np.zeros(len(distinct), dtype=np.int64), np.ones(len(distinct)))
-    return ExactCandidates().of_simplex(rows, 0.0).gamma
+    return ExactCandidates().of_simplex(rows).gamma
 
 
 def margins(p: np.ndarray) -> np.ndarray:

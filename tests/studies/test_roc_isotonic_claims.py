@@ -306,15 +306,15 @@ def test_the_first_split_compares_smoothed_means_of_the_sides_with_the_unsmoothe
         expected.append(
             sum(len(m) * np.abs(s - label.mean(axis=0)).sum() for m, s in zip(of_side, smoothed, strict=True))
         )
-    found = FirstAgainstUnsmoothed(grid).of_simplex(rows, 1.0)
+    found = FirstAgainstUnsmoothed(grid).of_simplex(rows)
     np.testing.assert_allclose(found.gain, expected, rtol=1e-12)
 
 
 def test_the_published_first_split_can_be_another_than_that_of_algorithm_2_as_printed():
     grid = simplex_grid(4, 5)
     rows = [drawn_rows(seed=seed) for seed in range(20)]
-    published = [FirstAgainstUnsmoothed(grid).of_simplex(of, 1.0).gain.argmax() for of in rows]
-    printed = [Candidates(grid).of_simplex(of, 1.0).gain.argmax() for of in rows]
+    published = [FirstAgainstUnsmoothed(grid).of_simplex(of).gain.argmax() for of in rows]
+    printed = [Candidates(grid).of_simplex(of).gain.argmax() for of in rows]
     assert published != printed
 
 
@@ -325,7 +325,7 @@ def first_gamma(rows, **options):
 def test_a_fit_as_published_begins_with_the_published_split_and_one_as_printed_does_not():
     rows = [drawn_rows(n=300, seed=seed) for seed in range(10)]
     grid = simplex_grid(4, 5)
-    best = [grid[FirstAgainstUnsmoothed(grid).of_simplex(of, 1.0).gain.argmax()].tolist() for of in rows]
+    best = [grid[FirstAgainstUnsmoothed(grid).of_simplex(of).gain.argmax()].tolist() for of in rows]
     assert [first_gamma(of) for of in rows] == best
     assert [first_gamma(of, printed=True) for of in rows] != best
 
