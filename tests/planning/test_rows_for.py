@@ -142,7 +142,7 @@ def test_a_guarantee_is_that_of_the_theorem():
     found = cb.rows_for(guarantee=0.1, n_classes=10, level=0.1)
     assert (found.rows, found.standard_error) == (38_200, 0.0)
     assert found.value[found.tried == found.rows] == 0.1
-    bounds = [binning_guarantee(n, 100, n_classes=10, alpha=0.1).conditional for n in (38_100, 38_200)]
+    bounds = [binning_guarantee(100 * k, k, n_classes=10, alpha=0.1).conditional_error for k in (381, 382)]
     assert bounds[1] <= 0.1 < bounds[0]
 
 
