@@ -136,7 +136,6 @@ log_loss = asked("log_loss")
 log_loss_of_logits = asked("log_loss", input="logit")
 resampling_test = asked("resampling_test", "pvalue", metric="classwise-ece", n_resamples=200)
 kernel_test = asked("kernel_test", "pvalue", n_resamples=999)
-kernel_test_of_labels = asked("kernel_test", "pvalue", n_resamples=999)
 smooth_diagram = asked("smooth_reliability_curve", "error")
 LOSSES = ["nll", "brier", "calibration-slope", "calibration-intercept"]
 ERRORS = ["ece", "debiased-ece", "mce", "smooth-ece", "ks-error", "ici", "e50", "e90", "emax"]

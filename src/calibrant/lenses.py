@@ -1,4 +1,4 @@
-"""Lenses: linear summaries of the residuals of a forecast along its score. Each gives a metric, a curve and a test."""
+"""Lenses: linear summaries of the residuals of a forecast along its score. Each gives a metric and a test."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 
 from calibrant import advise, assess, load_calibrator, log_loss
-from calibrant._core.registry import find
+from calibrant.assessment.held_out import maker_of
 from calibrant.cli import main
 from calibrant.interop.tables import write_table
 from calibrant.report.sentences import ASK, findings
@@ -174,7 +174,7 @@ def test_where_no_candidate_helps_the_forecast_is_left_as_it_is():
         "Next: collect more rows. Leave the forecast as it is: no candidate (temperature, platt, beta"
     )
     for candidate in advice.candidates[1:]:
-        fitted = find("calibrator", candidate.method).target().fit(prob, y).calibrate(prob)
+        fitted = maker_of(candidate.method)(2).fit(prob, y).calibrate(prob)
         assert log_loss(fresh, fitted) > log_loss(fresh, prob) - 0.005
 
 
