@@ -25,8 +25,8 @@ ON_ERROR = """\
     that is damaged: 'skip' leaves it out and counts it (default: %(default)s)
 """
 FILES = f"""\
-files FILE (+): CSV, Parquet, Feather, NPZ, JSON, JSON lines or tensors of torch, - for standard input;
-    several files, a folder, a pattern such as 'events/*.parquet' and an address such as s3://bucket/events/ are read in batches, as one table
+files FILE (+): CSV, Parquet, Feather, NPZ, JSON, JSON lines or PT, - for standard input; several files,
+    a folder, a pattern such as 'events/*.parquet' and an address such as s3://bucket/events/ are read in batches, as one table
 {SAMPLE}{ON_ERROR}"""
 CALIBRATION_SET = """\
 file FILE: calibration set: predictions for rows that the classifier was not trained on
@@ -241,11 +241,7 @@ COMMANDS = {
     "decide": ("commands", "choose the decision of least expected cost in each row", DECIDE),
     "report": ("commands", "write one HTML page that shows or compares predictions", REPORT),
     "monitor": ("watch", "watch calibration over time, with alarms", MONITOR),
-    "plan": (
-        "commands",
-        "compute how many rows are needed to detect an error, for an interval or for a guarantee",
-        PLAN,
-    ),
+    "plan": ("commands", "say how many rows are needed to detect an error, for an interval or a guarantee", PLAN),
     "demo": ("commands", "measure, calibrate and report a data set that comes with calibrant", DEMO),
     "list": ("commands", "list metrics, tests, notions, binnings and calibrators", LIST),
 }
