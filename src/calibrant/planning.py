@@ -16,7 +16,7 @@ from scipy.special import expit, ndtr, ndtri
 
 from calibrant._core.arrays import FloatArray, prob_of_logit
 from calibrant._core.border import Input, as_forecast, as_weights
-from calibrant._core.checks import as_numbers, choice, left_out, number, refuse, require, whole
+from calibrant._core.checks import as_numbers, choice, number, refuse, require, whole
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
 from calibrant.binning import Binning, as_binning
@@ -644,9 +644,14 @@ def rows_for(
     require(len(asked) == 1, must, got=" and ".join(asked) or "none", hint="Pass detect=0.02, say")
     alpha = number("level", level, least=0.001, most=0.5, hint="0.05 is usual")
     of = {"y_prob": y_prob, "sample_weight": sample_weight, "accuracy": accuracy, "event_rate": event_rate, "auc": auc}
-    beside = {} if detect is not None else {"wrong": wrong, "power": power}
-    for name, value in ({**of, **beside, "notion": notion} if guarantee is not None else beside).items():
-        left_out(name, value, f"beside {asked[0]}", hint="Leave it out")
+    beside: dict[str, Any] = {} if detect is not None else {"wrong": wrong, "power": power}
+    if guarantee is not None:
+        usual = {"metric": "ece", "binning": 15, "input": "probability", "rows": "as-given"}
+        said = {"metric": metric, "binning": binning, "input": input, "rows": rows}
+        beside |= {**of, "notion": notion, **{name: one for name, one in said.items() if one != usual[name]}}
+    for name, value in beside.items():
+        got = repr(value) if np.isscalar(value) else type(value).__name__
+        require(value is None, f"{name} must be left out beside {asked[0]}", got=got, hint="Leave it out")
     if guarantee is not None:
         return to_guarantee(guarantee, n_classes, alpha)
     chosen, rng = as_metric(metric.replace("_", "-") if isinstance(metric, str) else metric, None), as_rng(rng)

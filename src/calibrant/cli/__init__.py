@@ -49,14 +49,39 @@ LONGEST = 600
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0 success, 1 a gate failed, 2 bad use, 128 + n ended by signal n."""
+    stderr = sys.stderr
+    sys.stderr = _Notes(stderr)
+    try:
+        return _main(argv)
+    finally:
+        sys.stderr = stderr
+
+
+class _Notes:
+    """Standard error: text for one that is closed or full is lost, and the exit code is that of the command."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = open(os.devnull, "w") if stream is None else stream  # noqa: SIM115 - as long as the process
+
+    def write(self, text: str) -> int:
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.stream.fileno())
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     if sys.stdout is None:  # as by >&-: what was asked for would be lost, and the next file opened would get its number
         print(
             "calibrant: error: standard output must be open; it is closed. Send it somewhere: > /dev/null.",
             file=sys.stderr,
         )
         return BAD_USE
-    if sys.stderr is None:  # as by 2>&-: notes would be printed to standard output
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - as long as the process
     known = dict[str, Any]()
     try:
         with warnings.catch_warnings(), _ended_by_exception(), _always_printable():

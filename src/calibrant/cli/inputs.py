@@ -338,6 +338,8 @@ def _of_standard_input() -> str:
     if sys.stdin is None or sys.stdin.isatty():
         refuse("- must be a table that comes by standard input", got="none", hint="Write: calibrant COMMAND - < FILE")
     data = sys.stdin.buffer.read().removeprefix(codecs.BOM_UTF8)
+    if data.startswith((b"PAR1", b"ARROW1", b"PK\x03\x04")):
+        refuse("- must be a table of CSV or JSON", got="a binary one", hint="Name the file in its place")
     ending = ".json" if data.lstrip()[:1] in (b"{", b"[") else ".csv"
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

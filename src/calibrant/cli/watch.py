@@ -22,7 +22,7 @@ from calibrant._core.checksum import checksum_of
 from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_named
 from calibrant.interop.columns import MISSING, FileTable, Values
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, write_rows
-from calibrant.interop.writing import STREAMED, local_files, require_free, warn_of_unread, whole_file
+from calibrant.interop.writing import STREAMED, home_of, local_files, require_free, warn_of_unread, whole_file
 from calibrant.monitoring import Monitor, MonitorTable
 from calibrant.monitoring.state import in_order, of_a_state, options_of
 from calibrant.report.page import monitor_page
@@ -55,7 +55,7 @@ def _files(name: str) -> Iterator[WatchedFile]:
             f"{name} must hold files that end in {', '.join(STREAMED)}; it holds none. Check the path."
         )
     warn_of_unread(name, path)
-    home = os.path.commonpath([file.parent for file in files])
+    home = home_of(path)
     for file in files:
         yield WatchedFile(os.path.relpath(file), file.relative_to(home).with_suffix("").as_posix())
 
@@ -98,8 +98,8 @@ class Watch:
         The columns of all files, as the first one has them; empty before.
     options : dict
         Those of the monitors; empty before the first file.
-    known : dict of str to str
-        Place of each file that was read, by its digest.
+    known : dict of str to list
+        Place of each file that was read, by its digest, and the window that it is without --time.
     monitors : dict of str to Monitor
         One for each group.
     reported : dict of str to dict
@@ -113,7 +113,7 @@ class Watch:
         self.said = {name: getattr(asked, name) for name in OPTIONS} | {"content of the reference": digest}
         self.columns: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
-        self.known: dict[str, str] = {}
+        self.known: dict[str, list[str | None]] = {}
         self.monitors: dict[str, Monitor] = {}
         self.reported: dict[str, dict[str, int]] = {}
         self.before = self._bytes()
@@ -132,13 +132,15 @@ class Watch:
     def _read(self, data: bytes) -> None:
         try:
             plain = json.loads(data.decode("utf-8"))
+            json.dumps(plain, allow_nan=False)  # no number is infinite
             if plain["version"] != VERSION:
                 raise ValueError(f"it must hold a state of version {VERSION}")
             if plain["checksum"] != checksum_of(plain):
                 raise ValueError("it does not match its checksum, so it was changed or damaged")
-            self.known, self.columns, self.options, self.reported, said = (
-                plain[name] for name in (STATE, "columns", "monitor", "reported", "said")
+            self.known, self.columns, self.options, self.reported = (
+                plain[name] for name in (STATE, "columns", "monitor", "reported")
             )
+            said = {name: plain["said"][name] for name in self.said}
             self.monitors = {name: Monitor.from_dict(one) for name, one in plain["groups"].items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
@@ -179,21 +181,26 @@ class Watch:
     def add(self, file: WatchedFile) -> None:
         """Add the rows of a file, unless the state has them."""
         digest, place = digest_of(file.path), os.path.abspath(file.path)
+        time, window = self.asked.time, window_of(self.asked.window)
+        named = file.window if time is None and window is None else None
         if digest in self.known:
-            of_another = "" if self.known[digest] == place else f", from {self.known[digest]}"
+            of_another = "" if self.known[digest][0] == place else f", from {self.known[digest][0]}"
             print(f"{file.path}: its rows were read already{of_another}", file=sys.stderr)
             return
         must, got = "a file that was read must stay as it is", f"{file.path} has other content"
         hint = "Put new rows into a new file, or begin anew"
-        require(place not in self.known.values(), must, given=got, hint=hint)
+        require(all(place != known for known, _ in self.known.values()), must, given=got, hint=hint)
+        twin = next((known for known, other in self.known.values() if named is not None and other == named), None)
+        must = "files must have names that differ without folder and ending, as each is a window"
+        hint = "Rename one, name a folder that holds both, or name windows by --time"
+        require(twin is None, must, got=f"{twin} and {place}", hint=hint)
         must, got = "no file must be read twice", f"{file.path} is the reference"
         require(digest not in self.said.values(), must, given=got, hint="Keep it apart from the files that are watched")
         forecast = self._forecast(file.path)
         if forecast is None:
             print(f"{file.path}: it has no rows, and is read again next time", file=sys.stderr)
             return
-        time, window = self.asked.time, window_of(self.asked.window)
-        columns = {**rows_of(forecast), "at": file.window if time is None and window is None else None}
+        columns = {**rows_of(forecast), "at": named}
         if time is not None:
             _require_column(forecast, time, "time")
             columns["at"] = forecast.table[time]
@@ -203,7 +210,9 @@ class Watch:
             with _named(forecast, name):
                 monitor.update(**_some(columns, rows))
             self.options = options_of(monitor)  # with the notion that the first rows decide
-        self.known[digest] = place
+        must, hint = f"{file.path} must stay as it is while it is read", "Run again when it is written"
+        require(digest_of(file.path) == digest, must, given="it has changed", hint=hint)
+        self.known[digest] = [place, named]
 
     def _forecast(self, path: str) -> Forecast | None:
         """Return the forecast of a file, in the columns of the first file; None without rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +25,6 @@ from calibrant.notions import Notion, as_notion
 from calibrant.sums import Predictions
 from calibrant.sums.draws import Rng, as_rng
 from calibrant.sums.sums import CellProblem
-
-if TYPE_CHECKING:
-    pass
-
 
 # Bands of the CORP curve, by name: a consistency band around the diagonal, and two kinds of confidence bands
 

@@ -123,7 +123,7 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
     prob, cell, count = vertex[triangle].mean(axis=1), None, None
     if hasattr(calibrator, "cells"):
         cell = np.asarray(calibrator.cells(simplex.as_fitted(calibrator, prob)), dtype=np.intp)
-        count = np.asarray(calibrator.count_)
+        count = None if calibrator.count_ is None else np.asarray(calibrator.count_)
     calibrated, name = simplex.mapped_by(calibrator, prob), simplex.name_of(calibrator)
     return SimplexPartition(prob, calibrated, cell, count, classes, name, splits_of(calibrator))
 

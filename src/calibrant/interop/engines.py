@@ -385,17 +385,22 @@ FAN_IN_OF_DASK = 8
 """Sums that one task of the tree adds up."""
 
 
-def predictions_of_dask(source: Any, chosen: Chosen) -> DaskPredictions:
-    """Return predictions of a data frame."""
+def _require_frame(source: Any) -> None:
     if not hasattr(source, "npartitions") or not hasattr(source, "columns"):
         must = "predictions of Dask must be a data frame"
         hint = "Convert it: bag.to_dataframe(), dask.dataframe.from_dask_array(...)"
         refuse(must, got=type(source).__name__, hint=hint, error=TypeError)
+
+
+def predictions_of_dask(source: Any, chosen: Chosen) -> DaskPredictions:
+    """Return predictions of a data frame."""
+    _require_frame(source)
     return DaskPredictions(source, chosen.columns(list(source.columns), DaskPredictions.where), chosen)
 
 
 def calibrated_by_dask(source: Any, calibrator: Calibrator, prob: str | Sequence[str] | None) -> Any:
     """Return a data frame with calibrated columns."""
+    _require_frame(source)
     change = Calibrated.of(calibrator, source.columns, prob, DaskPredictions.where)
     return source.map_partitions(change, meta=change(source._meta))
 

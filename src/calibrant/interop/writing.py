@@ -7,7 +7,7 @@ import secrets
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from glob import glob, has_magic
+from glob import escape, glob, has_magic
 from pathlib import Path
 from shutil import rmtree
 from urllib.parse import urlsplit
@@ -78,10 +78,11 @@ def is_table(name: str) -> bool:
 
 def warn_of_unread(address: str, path: Path) -> None:
     """Warn of files of a folder that may be tables, such as ``a.csv.gz``, and are not read."""
-    if unread := sorted(one for one in _below(path) if _is_unread(one)):
+    links = (Path(at, one) for at, folders, _ in os.walk(path) for one in folders if os.path.islink(Path(at, one)))
+    if unread := sorted([*links, *(one for one in _below(path) if _is_unread(one))]):
         more = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
         what = f"{address} holds {unread[0].name}{more}, not read"
-        cure = "unpack what is compressed, and write Parquet, Feather or CSV"
+        cure = "unpack what is compressed, write Parquet, Feather or CSV, and name what links lead to"
         warnings.warn(f"{what}: {cure}.", CalibrationWarning, stacklevel=2)
 
 
@@ -95,20 +96,31 @@ def local_files(path: Path) -> list[Path]:
 
     Patterns are those of a shell. Each file is there once, whatever links lead to it. Links to folders are not followed.
     """
-    whole = path.absolute()
+    whole, home = path.absolute(), home_of(path)
     if whole.is_dir():
         found = [one for one in _below(whole) if one.suffix.lower() in STREAMED]
     elif os.path.lexists(whole):
         found = [whole]
     else:
-        found = [Path(one) for one in glob(str(whole), recursive=True) if not os.path.isdir(one)]
+        there = glob(str(Path(escape(str(home)), whole.relative_to(home))), recursive=True)
+        found = [Path(one) for one in there if not os.path.isdir(one)]
     own_names_last = sorted(found, key=lambda one: not one.is_symlink())
     return sorted({os.path.realpath(one): one for one in own_names_last}.values(), key=Path.as_posix)
 
 
+def home_of(path: Path) -> Path:
+    """Return the folder that a folder or pattern begins with: the longest part that is there, whatever its name."""
+    whole = path.absolute()
+    return next(one for one in (whole, *whole.parents) if one.is_dir())
+
+
+def _refuse_closed(error: OSError) -> None:
+    raise error
+
+
 def _below(folder: Path) -> Iterator[Path]:
     """Yield the files of a folder and of its folders, but for hidden ones."""
-    for at, folders, files in os.walk(folder):
+    for at, folders, files in os.walk(folder, onerror=_refuse_closed):
         folders[:] = [name for name in folders if not name.startswith(HIDDEN)]
         yield from (Path(at, name) for name in files if not name.startswith(HIDDEN))
 
@@ -234,7 +246,7 @@ def whole_folder(path: Path, *, inputs: Sequence[str] = ()) -> Iterator[Path]:
         raise FileExistsError(f"the output must be a new folder; {path} already exists. Remove it, or choose another.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the output's directory must exist; got {path.absolute().parent}. Create it first.")
-    read = (one for name in inputs if (one := local_path(name)) is not None and one.is_dir())
+    read = (home_of(one) for name in inputs if (one := local_path(name)) is not None and (one.is_dir() or "**" in name))
     if (holds := next((one for one in read if target.is_relative_to(one.resolve())), None)) is not None:
         must = f"the output must be apart from what is read; got {path}, which lies in {holds}"
         raise ValueError(f"{must}. Choose another folder.")

@@ -27,7 +27,7 @@ from calibrant.metrics.estimate import POWER, Cells, Estimate, Resampling, Sizes
 from calibrant.metrics.kinds import Own, YProb
 from calibrant.metrics.noise import noise_of
 from calibrant.notions import Notion, NotionLike, Part, as_notion
-from calibrant.sums.draws import Bootstrap, CellArray, labels_of
+from calibrant.sums.draws import Bootstrap, CellArray, drawn_places, labels_of
 
 # The calibration error of whole forecasts: class rates in each cell of the simplex, against the mean forecast there
 
@@ -337,6 +337,12 @@ def _representatives(prob: FloatArray, weight: FloatArray) -> tuple[FloatArray, 
 MOST_WORK = 1 << 29
 """Rows squared, times classes plus ten (for the exponential), up to which all pairs are looked at."""
 
+FEW_CLASSES = 8
+"""Classes up to which matrix products beat a walk over the pairs of equal labels."""
+
+LONG_WALK = 1 << 32
+"""Products of a draw of labels from which compiled loops are used: loading them takes about a second."""
+
 HELD = 1 << 20
 """Numbers that are looked at together."""
 
@@ -523,9 +529,25 @@ class SimplexPairs(Pairs):
         own = [self.left_out @ (1.0 + squares - 2.0 * named(self.points, label)) for label in labels]
         expected = np.einsum("ij,ij->i", self.witness, self.points)
         along = [self.weight @ (named(self.witness, label) - expected) for label in labels]
-        return self._forms_of_labels(labels) - own, np.array(along)
+        n_classes = self.points.shape[1]
+        walks = n_classes > FEW_CLASSES and labels.size * self.weight.size * n_classes >= LONG_WALK and labels.ndim == 2
+        forms = self._walked(labels) if walks else self._multiplied(labels)
+        return forms - own, np.array(along)
 
-    def _forms_of_labels(self, labels: IntArray) -> FloatArray:
+    def _walked(self, labels: IntArray) -> FloatArray:
+        """Sum the products of corners with corners, which are 1 or 0, of corners with forecasts, and of forecasts."""
+        from calibrant._kernels.pairs import same_label_sums
+
+        pull = self.sums.smoothed(self.weight[:, None] * self.points)
+        between = np.einsum("ij,ij->i", pull, self.points) - 2.0 * pull[np.arange(self.weight.size), labels]
+        forms: FloatArray = between @ self.weight
+        for i, j, tile in self.sums.tiles():
+            tile *= self.weight[i, None] * self.weight[j]
+            a, b = np.ascontiguousarray(labels[:, i]), np.ascontiguousarray(labels[:, j])
+            forms += (1.0 if i == j else 2.0) * same_label_sums(tile, a, b, self.points.shape[1])
+        return forms
+
+    def _multiplied(self, labels: IntArray) -> FloatArray:
         """Sum in the K - 1 coordinates of the simplex, each of which makes vectors that a tile multiplies."""
         corners = simplex_corners(self.points.shape[1])
         centre = self.points @ corners
@@ -553,18 +575,20 @@ def with_few_rows(problem: Problem, notion: Notion | None) -> Problem:
     Which rows are drawn from a fixed seed, after they were put in an order that depends on what they hold alone.
     """
     simplex = as_simplex(problem)
-    n, n_classes = simplex.prob.shape
-    most = isqrt(MOST_WORK // (n_classes + 10))
-    if notion is not None or n_classes == 2 or n <= most:
+    n_classes, times = simplex.prob.shape[1], simplex.weights.times
+    n, most = int(times.sum()), isqrt(MOST_WORK // (n_classes + 10))
+    if notion is not None or n_classes == 2 or times.size <= most:
         return problem
     warn(
         f"the kernel calibration error must have at most {most} rows of {n_classes} classes to look at all pairs; got {n}, and "
         f"{most} of them are drawn from a fixed seed. Choose a notion of single scores, such as 'confidence', to use all."
     )
-    order: IntArray = np.arange(n)
+    order: IntArray = np.arange(times.size)
     for key in (simplex.weight, simplex.label, content_key(simplex.prob)):
         order = order[np.argsort(key[order], kind="stable")]  # as numpy.lexsort, which no interrupt ends
-    return simplex.at(order[np.random.default_rng(0).choice(n, most, replace=False)])
+    drawn = np.searchsorted(np.cumsum(times[order]), drawn_places(n, most, np.random.default_rng(0)), side="right")
+    rows, count = np.unique(order[drawn], return_counts=True)
+    return simplex.at(rows, simplex.weights.like(count * simplex.weights.importance[rows]))
 
 
 def pairs_of(problem: Problem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:

@@ -286,7 +286,7 @@ class Monitor:
     def update(
         self,
         y_true: npt.ArrayLike,
-        y_prob: npt.ArrayLike,
+        y_prob: npt.ArrayLike | None = None,
         *,
         at: Any = None,
         first: int | None = None,
@@ -332,7 +332,7 @@ class Monitor:
         return self
 
     def update_reference(
-        self, y_true: npt.ArrayLike, y_prob: npt.ArrayLike, *, sample_weight: npt.ArrayLike | None = None
+        self, y_true: npt.ArrayLike, y_prob: npt.ArrayLike | None = None, *, sample_weight: npt.ArrayLike | None = None
     ) -> Self:
         """Add rows to the reference, such as those of the test set: then all windows are compared with it.
 

@@ -632,8 +632,6 @@ def kernel_test(
         Probabilities; rows of a table sum to one.
     notion : {"canonical", "binary", "confidence", "top-label", "class-wise"} or Notion, optional
         By default ``"canonical"``: the probabilities of all classes at once.
-        Which pairs of rows are looked at, see `kernel_calibration_error`. Of all pairs labels are drawn from the forecast,
-        which is exact; with blocks of rows their means are compared with their spread, in one pass and with much less power.
     n_resamples : int, default=1000
         Number of draws; the smallest possible p-value is 1 / (n_resamples + 1).
     bandwidth : float, optional
