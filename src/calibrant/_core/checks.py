@@ -16,18 +16,7 @@ from typing import Any, Literal, NoReturn, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import (
-    NUMERIC,
-    FloatArray,
-    absent,
-    as_array,
-    first,
-    index,
-    is_number,
-    is_whole,
-    log_cost,
-    more,
-)
+from calibrant._core import arrays
 
 # Words as people write them: "ECE", "top_label_ece" and "Top label ECE" are one; and the nearest words to one unknown
 
@@ -95,7 +84,7 @@ def number(
 
 def _single(wanted: str, value: object, hint: str) -> float:
     """Return a single number, infinite where it is a whole one beyond all floats."""
-    if isinstance(value, NO_SINGLE_NUMBER) or not is_number(value):
+    if isinstance(value, NO_SINGLE_NUMBER) or not arrays.is_number(value):
         raise TypeError(f"{wanted}; got {value!r}. {hint}.")
     try:
         return float(value)
@@ -106,7 +95,7 @@ def _single(wanted: str, value: object, hint: str) -> float:
 def whole(name: str, value: object, *, least: int, most: float = np.inf, hint: str) -> int:
     """Return a whole number that is at least, and at most, so much."""
     wanted = f"{name} must be a whole number, at least {least}"
-    if not is_whole(value):
+    if not arrays.is_whole(value):
         raise TypeError(f"{wanted}; got {value!r}. {hint}.")
     require(value >= least, wanted, value=value, hint=hint)
     require(int(value) <= most, f"{name} must be at most {most}", value=value, hint=hint)
@@ -170,8 +159,8 @@ def of_type(name: str, value: object, kinds: type | tuple[type, ...], wanted: st
 def each(name: str, values: npt.NDArray[Any], fits: npt.NDArray[np.bool_], must: str, *, hint: str) -> None:
     """Refuse numbers of which one does not fit: the message shows the first of these, and its place."""
     if not fits.all():
-        at = first(~fits)
-        raise ValueError(f"{name} must {must}; got {values[at]:g} at index {index(at)}. {hint}.")
+        at = arrays.first(~fits)
+        raise ValueError(f"{name} must {must}; got {values[at]:g} at index {arrays.index(at)}. {hint}.")
 
 
 def one_each(name: str, values: npt.NDArray[Any], n_classes: int, what: str) -> None:
@@ -299,14 +288,14 @@ def _limits(least: float, most: float, above: float, below: float) -> str:
 # Arrays, lists and data frames as finite numbers, or refused. Messages are in four parts, as in `_core/border.py`
 
 
-def as_numbers(name: str, data: npt.ArrayLike) -> FloatArray:
+def as_numbers(name: str, data: npt.ArrayLike) -> arrays.FloatArray:
     """Arrays, nested lists and data frames as finite float64 of one or two dimensions, copied only where needed."""
-    return finite_numbers(name, as_array(name, data), data)
+    return finite_numbers(name, arrays.as_array(name, data), data)
 
 
-def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> FloatArray:
+def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> arrays.FloatArray:
     """Return what ``data`` holds as finite float64."""
-    if array.dtype.kind not in (*NUMERIC, "c"):
+    if array.dtype.kind not in (*arrays.NUMERIC, "c"):
         if array.ndim == 0:
             must = f"{name} must hold numbers; got {type(data).__name__}, which is no sequence of them"
             raise TypeError(f"{must}. Pass an array, a list or a data frame.")
@@ -326,25 +315,28 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> F
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(numbers.sum())
     if suspicious and not (finite := np.isfinite(numbers)).all():
-        where = first(~finite)
-        must = f"{name} must be finite; got {numbers[where]} at index {index(where)}{more(~finite)}"
+        where = arrays.first(~finite)
+        must = f"{name} must be finite; got {numbers[where]} at index {arrays.index(where)}{arrays.more(~finite)}"
         raise ValueError(f"{must}. Drop or correct these rows (NaN and inf are refused, never imputed).")
     return numbers
 
 
-def _of_objects(name: str, array: npt.NDArray[Any]) -> FloatArray:
+def _of_objects(name: str, array: npt.NDArray[Any]) -> arrays.FloatArray:
     """Return cells of any type as float64 if each is a real number; the first that is none is refused by its place."""
     cells = array.ravel().tolist() if array.dtype.kind in "OUST" else list(array.ravel())
-    strange = np.array([not is_number(cell) for cell in cells], dtype=bool).reshape(array.shape)
+    strange = np.array([not arrays.is_number(cell) for cell in cells], dtype=bool).reshape(array.shape)
     if strange.any():
-        where = first(strange)
+        where = arrays.first(strange)
         cell = cells[int(np.argmax(strange))]
-        if absent(cell):
-            must, got = f"{name} must be finite", f"a missing value ({cell}) at index {index(where)}{more(strange)}"
+        if arrays.absent(cell):
+            must, got = (
+                f"{name} must be finite",
+                f"a missing value ({cell}) at index {arrays.index(where)}{arrays.more(strange)}",
+            )
             refuse(must, got=got, hint="Drop or correct these rows (missing values are refused, never imputed)")
         raise TypeError(
             f"{name} must hold numbers; got {reprlib.repr(cell)} ({type(cell).__name__}) at index "
-            f"{index(where)}{more(strange)}. {_hint_of_cell(cell)}"
+            f"{arrays.index(where)}{arrays.more(strange)}. {_hint_of_cell(cell)}"
         )
     try:
         return array.astype(np.float64)
@@ -399,22 +391,22 @@ def tracked(items: Iterable[T], total: int, *, show: bool, desc: str, unit: str)
 def require_jobs(n_jobs: object) -> None:
     """Refuse a number of processes that is none."""
     must, hint = "n_jobs must be a whole number other than 0, or None", "Pass n_jobs=2, or -1 for all cores"
-    require(n_jobs is None or is_whole(n_jobs), must, value=n_jobs, hint=hint, error=TypeError)
+    require(n_jobs is None or arrays.is_whole(n_jobs), must, value=n_jobs, hint=hint, error=TypeError)
     require(n_jobs != 0, must, value=n_jobs, hint=hint)
 
 
-EventScore = Callable[[FloatArray, FloatArray], FloatArray]
+EventScore = Callable[[arrays.FloatArray, arrays.FloatArray], arrays.FloatArray]
 
 
-def squared_error(prob: FloatArray, outcome: FloatArray) -> FloatArray:
+def squared_error(prob: arrays.FloatArray, outcome: arrays.FloatArray) -> arrays.FloatArray:
     """Squared distance of probability and outcome (Brier)."""
-    distance: FloatArray = prob - outcome
+    distance: arrays.FloatArray = prob - outcome
     return distance**2
 
 
-def event_log_loss(prob: FloatArray, outcome: FloatArray) -> FloatArray:
+def event_log_loss(prob: arrays.FloatArray, outcome: arrays.FloatArray) -> arrays.FloatArray:
     """Negative logarithm of the probability of the outcome, raised to 2.2e-16 if it is less (Good)."""
-    return log_cost(np.where(outcome > 0, prob, 1.0 - prob))
+    return arrays.log_cost(np.where(outcome > 0, prob, 1.0 - prob))
 
 
 SCORES: Mapping[str, EventScore] = {"brier": squared_error, "log": event_log_loss}
@@ -433,7 +425,7 @@ def score_name(score: str | Callable[..., object]) -> str:
     return score if isinstance(score, str) else getattr(score, "__name__", type(score).__name__)
 
 
-def expected_score(score: EventScore, prob: FloatArray, rate: FloatArray) -> FloatArray:
+def expected_score(score: EventScore, prob: arrays.FloatArray, rate: arrays.FloatArray) -> arrays.FloatArray:
     """Return the mean score of ``prob`` where the event occurs at ``rate``; an outcome of rate 0 costs nothing.
 
     Raises
@@ -465,7 +457,7 @@ def divergence(worse: float, better: float) -> float:
     return max(difference, 0.0)
 
 
-def _costs(score: EventScore, prob: FloatArray, outcome: float) -> FloatArray:
+def _costs(score: EventScore, prob: arrays.FloatArray, outcome: float) -> arrays.FloatArray:
     costs = np.asarray(score(prob, np.full(prob.shape, outcome)), dtype=np.float64)
     if costs.shape != prob.shape:
         hint = "It is called with two arrays, the probabilities and the outcomes"

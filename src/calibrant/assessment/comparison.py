@@ -11,22 +11,9 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core import checks
 from calibrant._core.arrays import columns_of
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import (
-    MOST_DRAWS,
-    distinct_names,
-    flag,
-    left_out,
-    list_of_names,
-    of_type,
-    refuse,
-    require,
-    require_jobs,
-    resamples,
-    some,
-    whole,
-)
 from calibrant._core.result import Result, Table, in_columns, under
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.compared_rows import Every, Names, forecasts_of, groups_of, periods_of, samples_of
@@ -198,7 +185,7 @@ class Comparison(Result):
     def __getitem__(self, name: str) -> Compared:
         """Return a candidate by its name."""
         found = {one.name: one for one in self.candidates}
-        require(
+        checks.require(
             name in found, f"candidates are {', '.join(found)}", value=name, hint="Pass one of them", error=KeyError
         )
         return found[name]
@@ -411,12 +398,12 @@ def compare(
     >>> compare(*load_digits_forecast(), calibrators=["temperature", "sms"])
     Comparison(nll: sms, candidates=3, rows=1497)
     """
-    resamples(n_resamples, least=2, hint="1000 is usual")
+    checks.resamples(n_resamples, least=2, hint="1000 is usual")
     metrics, chosen = metrics_of(metric, binning), named_calibrators(calibrators)
-    require_jobs(n_jobs)
-    of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
-    cv = CrossValidation(n_folds, n_jobs, memory, flag("progress", progress))
-    pairing: Pairing = "rows" if flag("paired", paired) else "none"
+    checks.require_jobs(n_jobs)
+    checks.of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
+    cv = CrossValidation(n_folds, n_jobs, memory, checks.flag("progress", progress))
+    pairing: Pairing = "rows" if checks.flag("paired", paired) else "none"
     if times is not None:
         pairing = "periods"
     if pairing == "rows":
@@ -426,14 +413,14 @@ def compare(
     else:
         must, hint = "forecasts must be one where there are times", "Compare the periods of one after the other"
         if isinstance(forecasts, Mapping):
-            refuse(must, got="a dict", hint=hint)
+            checks.refuse(must, got="a dict", hint=hint)
         truth: Any = y_true
         all_rows = as_problem(truth, forecasts, **data)
         problems = periods_of(times, every, all_rows, data.get("sample_weight"))
     hint = "Pass the dates of the rows as times="
-    left_out("every", every if times is None else None, "without times", hint=hint)
+    checks.left_out("every", every if times is None else None, "without times", hint=hint)
     hint = "Pass the columns as by="
-    left_out("overlapping", overlapping or None if by is None else None, "without by", hint=hint)
+    checks.left_out("overlapping", overlapping or None if by is None else None, "without by", hint=hint)
     for name, problem in ({"": all_rows} if pairing == "periods" else problems).items():
         metrics[0].warn_impossible(problem, name)
     groups: Any = by
@@ -441,7 +428,9 @@ def compare(
         names = columns_of(by)
         columns = by if isinstance(by, Mapping) else {"": by} if names is None else {name: by[name] for name in names}
         weight = data.get("sample_weight")
-        groups = groups_of(columns, next(iter(problems.values())), weight, overlapping=flag("overlapping", overlapping))
+        groups = groups_of(
+            columns, next(iter(problems.values())), weight, overlapping=checks.flag("overlapping", overlapping)
+        )
     unnamed, level = not isinstance(forecasts, Mapping), as_level(level)
     return comparison_of(problems, chosen, metrics, cv, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
 
@@ -449,10 +438,10 @@ def compare(
 def metrics_of(metric: Any, binning: Any) -> list[Metric]:
     """Return one metric, or several of different names."""
     listed = [metric] if isinstance(metric, str) or callable(metric) else metric
-    list_of_names("metric", listed)
-    some("metric", listed, "metric", hint="Pass metric='nll'")
+    checks.list_of_names("metric", listed)
+    checks.some("metric", listed, "metric", hint="Pass metric='nll'")
     found = [as_metric(one, binning) for one in listed]
-    distinct_names("metric", [one.name for one in found])
+    checks.distinct_names("metric", [one.name for one in found])
     return found
 
 
@@ -470,7 +459,7 @@ def comparison_of(
 ) -> Comparison:
     """Return the comparison of valid problems of the same classes; of the same rows in their order, where these are paired."""
     first, metric = next(iter(problems.values())), metrics[0]
-    whole("n_folds", cv.n_folds, least=2, hint="5 is usual")
+    checks.whole("n_folds", cv.n_folds, least=2, hint="5 is usual")
     if pairing != "rows":
         _require_of_samples(metric, first, calibrators, groups)
     n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))
@@ -540,24 +529,24 @@ def differences_of(
 def _require_of_samples(metric: Metric, first: Problem, calibrators: object, groups: object) -> None:
     """Refuse what only forecasts of the same rows have, and a metric that is the larger the fewer the rows are."""
     must, hint = "rows of independent samples are only compared as they are", "Leave calibrators and groups out"
-    require(not calibrators and groups is None, must, got="calibrators or groups", hint=hint)
+    checks.require(not calibrators and groups is None, must, got="calibrators or groups", hint=hint)
     seen = metric.residuals(first)
     fits, must = seen is None or seen.size.is_debiased, "metric of independent samples must not grow with noise"
     hint = "Pass 'debiased-ece', or a score such as 'nll'"
-    require(fits, must, got=f"{metric.name!r}, which is larger where there are fewer rows", hint=hint)
+    checks.require(fits, must, got=f"{metric.name!r}, which is larger where there are fewer rows", hint=hint)
     _require_two_rows(first, "the first sample, with which others are compared,")
 
 
 def _require_two_rows(problem: Problem, sample: str = "a sample") -> None:
     must, hint = f"{sample} must hold two rows or more", "Pass more rows, or longer periods"
-    require(problem.weights.n_rows > 1, must, got="1", hint=hint)
+    checks.require(problem.weights.n_rows > 1, must, got="1", hint=hint)
 
 
 def _draws_needed(n_tests: int, level: float) -> int:
     """Return the draws whose smallest p-value, adjusted for so many tests, is below the level."""
     least = int(n_tests / level) + 1
     must, hint = "level must be one that draws can go below", "Pass level=0.05"
-    require(least <= MOST_DRAWS, must, got=f"{level:g}", hint=hint)
+    checks.require(least <= checks.MOST_DRAWS, must, got=f"{level:g}", hint=hint)
     return least
 
 
@@ -610,7 +599,7 @@ def _compared(candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[
     reference = next(iter(candidates.values())).problem
     assert reference is not None
     value, hint = beside.metric.value(reference), "Choose a metric that is defined for these rows"
-    require(not np.isnan(value), "metric must be a number", got=f"NaN of {next(iter(candidates))}", hint=hint)
+    checks.require(not np.isnan(value), "metric must be a number", got=f"NaN of {next(iter(candidates))}", hint=hint)
     for name, (problem, seconds, failure, _) in candidates.items():
         if problem is None:
             found.append(Compared(name, np.nan, seconds=seconds, failure=failure))

@@ -20,19 +20,7 @@ from calibrant._core.checks import require
 from calibrant._core.registry import FINITE
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex, top_column
 from calibrant.binning.bins import PointsPerBin
-from calibrant.calibrators.base import (
-    BinaryCalibrator,
-    Calibrator,
-    as_binary_calibrator,
-    as_calibrator,
-    blocks,
-    first_names,
-    fitted,
-    method,
-    parameter,
-    tell_of_absent,
-    with_scores_of_logits,
-)
+from calibrant.calibrators import base
 from calibrant.calibrators.binning import HistogramBinning
 from calibrant.calibrators.isotonic import VennAbers
 from calibrant.exceptions import warn
@@ -53,7 +41,7 @@ def problems_of(notion: Notion, simplex: SimplexProblem) -> Iterator[BinaryProbl
         yield from notion.split(simplex)
         return
     for part, binary in zip(notion.parts(simplex.prob), notion.split(simplex), strict=True):
-        yield with_scores_of_logits(replace(binary, logit=part.scores(log_odds)))
+        yield base.with_scores_of_logits(replace(binary, logit=part.scores(log_odds)))
 
 
 def _nth_problem(notion: Notion, index: int, batch: Problem) -> BinaryProblem:
@@ -80,7 +68,7 @@ def as_one_problem(problems: list[BinaryProblem]) -> BinaryProblem:
 Unseen = Literal["pooled", "identity"]
 
 
-class ByNotion(Calibrator):
+class ByNotion(base.Calibrator):
     """Calibrate every binary problem of a notion by its own copy of a binary calibrator.
 
     Calibrate what you measure: isotonic x class-wise is one-vs-rest isotonic regression (IR-OvR), isotonic x flattened is
@@ -150,18 +138,18 @@ class ByNotion(Calibrator):
     (10, True)
     """
 
-    calibrator: str | BinaryCalibrator | Any = field(kw_only=False)
+    calibrator: str | base.BinaryCalibrator | Any = field(kw_only=False)
     notion: str | Notion | None = field(default=None, kw_only=False)
-    normalize: bool = parameter(default=True)
-    unseen: Unseen = parameter(default="pooled")
+    normalize: bool = base.parameter(default=True)
+    unseen: Unseen = base.parameter(default="pooled")
     input: Input = "probability"
     labels: Sequence[Any] | None = None
     block: ClassVar[int] = 1 << 20
     """Numbers mapped at a time: enough for each of many parts to have rows."""
 
-    calibrators_: list[BinaryCalibrator | None] = fitted()
-    pooled_: BinaryCalibrator | None = fitted()
-    notion_: Notion = fitted()
+    calibrators_: list[base.BinaryCalibrator | None] = base.fitted()
+    pooled_: base.BinaryCalibrator | None = base.fitted()
+    notion_: Notion = base.fitted()
 
     def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
         """Calibrate a forecast as a whole; one column is returned as two.
@@ -205,7 +193,7 @@ class ByNotion(Calibrator):
         """
         forecast = self._fitted_forecast(X)
         top, score = np.empty(forecast.shape[0], dtype=np.intp), np.empty(forecast.shape[0])
-        for rows, part in blocks(forecast, 4 * self.block):  # no tables are made of them
+        for rows, part in base.blocks(forecast, 4 * self.block):  # no tables are made of them
             top[rows], score[rows] = self._top(part)
         return self.classes_[top], score
 
@@ -255,14 +243,14 @@ class ByNotion(Calibrator):
             if self.unseen == "pooled":
                 self.pooled_ = _fitted(unfitted, as_one_problem(list(problems_of(self.notion_, simplex))))
                 served = "such scores are mapped by one map fitted to all other problems together"
-            warn(f"no calibration row for {first_names(empty)}: {served}. Fit on more rows.")
+            warn(f"no calibration row for {base.first_names(empty)}: {served}. Fit on more rows.")
         if without_event:
-            tell_of_absent(simplex, without_event)
+            base.tell_of_absent(simplex, without_event)
 
-    def _method(self) -> BinaryCalibrator:
+    def _method(self) -> base.BinaryCalibrator:
         """Return the method, a new one."""
         alone = "A multiclass calibrator such as TemperatureScaling needs no notion: use it directly"
-        return as_binary_calibrator(self.calibrator, hint=alone)
+        return base.as_binary_calibrator(self.calibrator, hint=alone)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -315,13 +303,15 @@ class ByNotion(Calibrator):
         return notion.merge(prob, calibrated, normalize=normalize)
 
 
-def _fitted(unfitted: BinaryCalibrator, binary: BinaryProblem) -> BinaryCalibrator:
+def _fitted(unfitted: base.BinaryCalibrator, binary: BinaryProblem) -> base.BinaryCalibrator:
     fitted = deepcopy(unfitted)  # of a clone: to clone anew for each of a thousand classes would take as long as to fit
     fitted._fit_one(binary)
     return fitted
 
 
-def _mapped(fitted: BinaryCalibrator | None, part: Part, prob: FloatArray, log_odds: FloatArray | None) -> FloatArray:
+def _mapped(
+    fitted: base.BinaryCalibrator | None, part: Part, prob: FloatArray, log_odds: FloatArray | None
+) -> FloatArray:
     """Calibrate the scores of a part; without a calibrator they stay as they are."""
     score = part.scores(prob)
     if fitted is None or not score.size:
@@ -333,7 +323,7 @@ def _mapped(fitted: BinaryCalibrator | None, part: Part, prob: FloatArray, log_o
 # Top-label histogram binning, as it is proved
 
 
-@method("top-label-binning", symbol="TL-HB", source="Gupta and Ramdas 2022, Alg. 8", guarantees={FINITE})
+@base.method("top-label-binning", symbol="TL-HB", source="Gupta and Ramdas 2022, Alg. 8", guarantees={FINITE})
 class TopLabelHistogramBinning(ByNotion):
     """Histogram binning of the top probability, for each predicted class by itself, as Theorem 1 asks for it (TL-HB).
 
@@ -386,9 +376,9 @@ class TopLabelHistogramBinning(ByNotion):
     True
     """
 
-    points_per_bin: int = parameter(default=50, least=2, kw_only=False, hint="Pass 50, as the authors")
-    delta: float = parameter(default=1e-10, least=0.0, most=1.0, hint="Pass a small number such as 1e-10")
-    random_state: int | np.random.Generator | None = parameter(default=0)
+    points_per_bin: int = base.parameter(default=50, least=2, kw_only=False, hint="Pass 50, as the authors")
+    delta: float = base.parameter(default=1e-10, least=0.0, most=1.0, hint="Pass a small number such as 1e-10")
+    random_state: int | np.random.Generator | None = base.parameter(default=0)
     notion: ClassVar[str] = "top-label"  # type: ignore[misc]
     normalize: ClassVar[bool] = True  # type: ignore[misc]
     calibrator: ClassVar[Any]  # type: ignore[misc]
@@ -403,18 +393,18 @@ class TopLabelHistogramBinning(ByNotion):
 # The calibrator that a word means for so many classes: `calibrant fit --method` and the estimators all ask here
 
 
-def calibrator_for(calibrator: str | Calibrator, n_classes: int) -> Calibrator:
+def calibrator_for(calibrator: str | base.Calibrator, n_classes: int) -> base.Calibrator:
     """Return a new calibrator for forecasts of so many classes, of a word or of an object.
 
     The word of a method of one score means, of more than two classes, that each class is calibrated against the rest.
     An object is copied as it is.
     """
-    made = as_calibrator(calibrator)
+    made = base.as_calibrator(calibrator)
     return for_classes(made, n_classes) if isinstance(calibrator, str) else made
 
 
-def for_classes(calibrator: Calibrator, n_classes: int, notion: str | Notion | None = None) -> Calibrator:
+def for_classes(calibrator: base.Calibrator, n_classes: int, notion: str | Notion | None = None) -> base.Calibrator:
     """Return the calibrator, a map of one score under the notion where there are several classes or a notion is named."""
-    if isinstance(calibrator, BinaryCalibrator) and (n_classes > 2 or notion is not None):
+    if isinstance(calibrator, base.BinaryCalibrator) and (n_classes > 2 or notion is not None):
         return ByNotion(calibrator, notion)
     return calibrator

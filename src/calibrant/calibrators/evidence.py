@@ -38,19 +38,7 @@ from calibrant.calibrators.evidence_features import (
     standard_of,
     table_groups,
 )
-from calibrant.fit.evidence import (
-    MOST_DENSE,
-    Curvature,
-    Evidence,
-    FeatureTable,
-    OwnOfClass,
-    SameForAll,
-    SoftmaxCurvature,
-    TwoClasses,
-    factor_of,
-    most_evident,
-    refitted,
-)
+from calibrant.fit import evidence as laplace
 from calibrant.fit.folds import folds_of, observed
 from calibrant.fit.minimise import most_likely_shares
 
@@ -132,7 +120,7 @@ def ends(prob: FloatArray, variance: FloatArray, level: float) -> FloatArray:
     return np.stack([expit(log_odds - reach), expit(log_odds + reach)], axis=-1)
 
 
-def packed(curvature: Curvature, size: int) -> FloatArray:
+def packed(curvature: laplace.Curvature, size: int) -> FloatArray:
     """Return the entries of H on and below the diagonal, row after row, shape (d (d + 1) / 2,)."""
     hessian = np.stack([curvature.times(unit) for unit in np.eye(size)])
     return (0.5 * (hessian + hessian.T))[np.tril_indices(size)]
@@ -183,7 +171,7 @@ class BayesFactor:
     expected: FloatArray
     weight: FloatArray
     shared: FloatArray
-    table: FeatureTable
+    table: laplace.FeatureTable
     factors: tuple[FloatArray, ...]
     gains: FloatArray
 
@@ -195,10 +183,10 @@ class BayesFactor:
         shared, table, names = _features(z, weight)
         groups = groups_of(n_classes)
         group = np.array([list(groups).index(name) for name in names])
-        curvature = SoftmaxCurvature(prob, weight, shared, table)
+        curvature = laplace.SoftmaxCurvature(prob, weight, shared, table)
         hessian = np.stack([curvature.times(unit) for unit in np.eye(len(names))])
         log_precisions = [rho[group] for rho in _points(groups, n_classes)]
-        factors = tuple(factor_of(hessian, np.exp(rho)) for rho in log_precisions)
+        factors = tuple(laplace.factor_of(hessian, np.exp(rho)) for rho in log_precisions)
         gains = [
             0.5 * rho.sum() - np.log(factor.diagonal()).sum()
             for rho, factor in zip(log_precisions, factors, strict=True)
@@ -224,7 +212,7 @@ class BayesFactor:
         return np.concatenate([shared, self.table.pulled(residual).ravel()])
 
 
-def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FeatureTable, list[str]]:
+def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, laplace.FeatureTable, list[str]]:
     """Return shared features, those with a weight for each class, and the group of each weight.
 
     Of many classes the score of each depends on its own probability alone, and of still more on what all share.
@@ -234,17 +222,17 @@ def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, FeatureTab
         of_second = features.of(z).T
         return (
             np.stack([np.zeros_like(of_second), of_second], axis=2),
-            SameForAll.none(len(z), 2),
+            laplace.SameForAll.none(len(z), 2),
             features.shared_groups,
         )
     assert isinstance(features, ClassFeatures)
     shared, names = features.shared(z), features.shared_groups
-    if len(names) + n_classes * (1 + 3 * n_classes) <= MOST_DENSE:
-        table: FeatureTable = SameForAll(features.of_rows(z), own_features(n_classes))
+    if len(names) + n_classes * (1 + 3 * n_classes) <= laplace.MOST_DENSE:
+        table: laplace.FeatureTable = laplace.SameForAll(features.of_rows(z), own_features(n_classes))
         return shared, table, names + [name for row in table_groups(n_classes) for name in row]
-    if len(names) + n_classes * len(OF_EACH_CLASS) <= MOST_DENSE:
-        return shared, OwnOfClass(features.of_classes(z)), names + [*OF_EACH_CLASS] * n_classes
-    return shared, SameForAll.none(len(z), n_classes), names
+    if len(names) + n_classes * len(OF_EACH_CLASS) <= laplace.MOST_DENSE:
+        return shared, laplace.OwnOfClass(features.of_classes(z)), names + [*OF_EACH_CLASS] * n_classes
+    return shared, laplace.SameForAll.none(len(z), n_classes), names
 
 
 def _points(groups: Mapping[str, Normal], n_classes: int) -> FloatArray:
@@ -474,16 +462,16 @@ class Pool:
         Steps taken by all fits.
     """
 
-    def __init__(self, model: Model, evidence: Evidence, path: Sequence[float]) -> None:
+    def __init__(self, model: Model, evidence: laplace.Evidence, path: Sequence[float]) -> None:
         self.logit = logit = model.logit
-        self.exact = 0 if logit.rounding == TwoClasses.rounding else 1 + (logit.size > MOST_DENSE)
+        self.exact = 0 if logit.rounding == laplace.TwoClasses.rounding else 1 + (logit.size > laplace.MOST_DENSE)
         curvature, free = evidence.look.curvature, np.array([name != FIXED for name in model.names])
         self.log_precisions = np.stack([evidence.rho - delta * free for delta in path])
         self.ridges = np.exp(self.log_precisions)[:, model.group]
         factors = [curvature.with_ridge(ridge) for ridge in self.ridges]
         self.factors = [factored.for_part(1.0 - 1.0 / N_FOLDS) for factored in factors] if len(path) > 1 else factors
         found = [
-            refitted(logit, evidence.w, ridge, factored, FULL_GAIN[self.exact], renews=True)
+            laplace.refitted(logit, evidence.w, ridge, factored, FULL_GAIN[self.exact], renews=True)
             for ridge, factored in zip(self.ridges, factors, strict=True)
         ]
         self.weights = np.stack([one.point.x for one in found])
@@ -494,13 +482,13 @@ class Pool:
         """Return the probabilities of the true classes of some rows in each map, fitted to those of other weights."""
         fitted, others = replace(self.logit, weight=kept).part(np.flatnonzero(kept)), self.logit.part(rows)
         again = (
-            refitted(fitted, w, ridge, factored, FOLD_GAIN[self.exact])
+            laplace.refitted(fitted, w, ridge, factored, FOLD_GAIN[self.exact])
             for w, ridge, factored in zip(self.weights, self.ridges, self.factors, strict=True)
         )
         return [others.at(found.point.x).of_true for found in again]
 
 
-def fast_pool(model: Model, evidence: Evidence, problem: SimplexProblem) -> tuple[Pool, FloatArray]:
+def fast_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem) -> tuple[Pool, FloatArray]:
     """Return one map, with a share of one.
 
     With three classes or more its precisions are those of most evidence, divided by up to e with a thousand rows.
@@ -510,7 +498,7 @@ def fast_pool(model: Model, evidence: Evidence, problem: SimplexProblem) -> tupl
     return Pool(model, evidence, (delta,)), np.array([1.0, 0.0])
 
 
-def folds_pool(model: Model, evidence: Evidence, problem: SimplexProblem) -> tuple[Pool, FloatArray]:
+def folds_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem) -> tuple[Pool, FloatArray]:
     """Return a path of maps, and their shares and that of the prediction itself that are most likely on held-out rows.
 
     The precisions are those of all rows; the weights of each map are fitted to the rows outside of each fold.
@@ -673,10 +661,10 @@ class EvidenceScaling(MulticlassCalibrator):
         features = measured(z, weight, ordered=ordered)
         self._require_few_weights(features)
 
-        def fit(*, ordered: bool) -> tuple[Evidence, Pool, float, FloatArray, FloatArray]:
+        def fit(*, ordered: bool) -> tuple[laplace.Evidence, Pool, float, FloatArray, FloatArray]:
             """Fit maps: the evidence, its advantage over the prediction as it is, in nats, weights, and shares."""
             model = model_of(z, problem.label, weight, features, standard.exponent, ordered=ordered)
-            evidence = most_evident(model.logit, model.group, model.prior)
+            evidence = laplace.most_evident(model.logit, model.group, model.prior)
             of_true = np.maximum(problem.forecast.log_prob[np.arange(problem.size), problem.label], LEAST_LOG)
             advantage = float(evidence.log_evidence - weight @ of_true) - 1.0  # the standardisation costs one
             many_rows = z.shape[1] > 2 or problem.weights.effective_rows >= FEW_OF_TWO
@@ -791,7 +779,7 @@ class EvidenceScaling(MulticlassCalibrator):
         names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
         ridges = np.exp(self.path_[:, [names.index(name) for name in each]])
         matrix, eye = unpacked(self.hessian_, ridges.shape[1]), np.eye(ridges.shape[1])
-        factors = [factor_of(matrix, ridge) for ridge in ridges]
+        factors = [laplace.factor_of(matrix, ridge) for ridge in ridges]
         roots = [solve_triangular(factor, eye, lower=True, trans="T", check_finite=False) for factor in factors]
         return Posterior(self._maps(), self._features(), np.stack(roots))
 
@@ -824,9 +812,11 @@ class EvidenceScaling(MulticlassCalibrator):
         n_classes = len(self.classes_)
         own = 0 if self._ordered or n_classes == 2 else n_classes * len(table_groups(n_classes)[0])
         size = len(features.shared_groups) + own
-        must = f"intervals must be of at most {MOST_DENSE} weights"
+        must = f"intervals must be of at most {laplace.MOST_DENSE} weights"
         hint = "Pass keep='order', whose weights all classes share, or leave intervals out"
-        require(not self.intervals or size <= MOST_DENSE, must, got=f"{size}, of {n_classes} classes", hint=hint)
+        require(
+            not self.intervals or size <= laplace.MOST_DENSE, must, got=f"{size}, of {n_classes} classes", hint=hint
+        )
         must, hint = "intervals must be of maps that are not mixed row by row", "Pass keep='order' or leave keep out"
         require(not self.intervals or self._ordered or self.keep is None, must, got=f"keep={self.keep!r}", hint=hint)
 

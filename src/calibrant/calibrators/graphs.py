@@ -18,35 +18,14 @@ from calibrant._core.arrays import EPSILON, LEAST_SCORE, UNITS, FloatArray, scor
 from calibrant._core.checks import of_type, refuse
 from calibrant._core.graph import Node, Operand, clip, constant, join, of, where
 from calibrant.binning import cells
-from calibrant.calibrators import base, binning, canonical, evidence_features
+from calibrant.calibrators import base, binning, canonical, evidence_features, isotonic, parametric, temperature
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.calibrators.evidence import WITHIN, EvidenceScaling
 from calibrant.calibrators.irp import IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
-from calibrant.calibrators.isotonic import (
-    CenteredIsotonicCalibration,
-    EnsembleNearIsotonic,
-    IsotonicCalibration,
-    NearIsotonicCalibration,
-    VennAbers,
-    knots,
-)
 from calibrant.calibrators.linear import LinearScaling, LogitScaling, StructuredScaling
 from calibrant.calibrators.nafir import TIE, NormalizedFlattenedIsotonic
-from calibrant.calibrators.parametric import (
-    BetaCalibration,
-    CDFSplineCalibration,
-    PlattScaling,
-    QuadraticScaling,
-    SplineCalibration,
-)
 from calibrant.calibrators.safe import SafeCalibrator
 from calibrant.calibrators.scir import SortedCumulativeIsotonic
-from calibrant.calibrators.temperature import (
-    TIED,
-    EnsembleTemperatureScaling,
-    IsotonicTemperatureScaling,
-    TemperatureScaling,
-)
 from calibrant.fit.splines import pieces_of_natural_spline
 
 LEAST = -1e300
@@ -300,26 +279,26 @@ def lines(knot: FloatArray, value: FloatArray, x: Node) -> Node:
 
 
 @mapped.register
-def _(calibrator: IsotonicCalibration, x: Node) -> Node:
+def _(calibrator: isotonic.IsotonicCalibration, x: Node) -> Node:
     if calibrator.interpolate:
-        return lines(*knots(calibrator.left_, calibrator.right_, calibrator.value_), x)
+        return lines(*isotonic.knots(calibrator.left_, calibrator.right_, calibrator.value_), x)
     return steps(calibrator.left_, calibrator.value_, x)
 
 
 @mapped.register(IsotonicRecursivePartitioning)
-@mapped.register(EnsembleNearIsotonic)
-@mapped.register(NearIsotonicCalibration)
+@mapped.register(isotonic.EnsembleNearIsotonic)
+@mapped.register(isotonic.NearIsotonicCalibration)
 def _(calibrator: Any, x: Node) -> Node:
     return steps(calibrator.left_, calibrator.value_, x)
 
 
 @mapped.register
-def _(calibrator: CenteredIsotonicCalibration, x: Node) -> Node:
+def _(calibrator: isotonic.CenteredIsotonicCalibration, x: Node) -> Node:
     return lines(calibrator.knot_, calibrator.value_, x)
 
 
 @mapped.register
-def _(calibrator: VennAbers, x: Node) -> Node:
+def _(calibrator: isotonic.VennAbers, x: Node) -> Node:
     p0 = picked(x, calibrator.lower_score_, calibrator.lower_)
     p1 = picked(x, calibrator.upper_score_, calibrator.upper_, right=False)
     return clip(p1 / (1.0 - p0 + p1), EPSILON, 1.0 - EPSILON)
@@ -336,22 +315,22 @@ def _(calibrator: Any, x: Node) -> Node:
     return where(picked(x, edges, empty.astype(np.float64), right=False) > 0.5, x, found)
 
 
-@mapped.register(PlattScaling)
-@mapped.register(QuadraticScaling)
+@mapped.register(parametric.PlattScaling)
+@mapped.register(parametric.QuadraticScaling)
 def _(calibrator: Any, x: Node) -> Node:
     found: Node = calibrator._map_log_odds(x)  # sums and products alone: of nodes as of arrays
     return found
 
 
 @mapped.register
-def _(calibrator: BetaCalibration, x: Node) -> Node:
+def _(calibrator: parametric.BetaCalibration, x: Node) -> Node:
     both = of("log", 1.0 + of("exp", -of("absolute", x)))
     low, high = of("minimum", x, 0.0) - both, of("maximum", x, 0.0) + both
     return calibrator.a_ * low + calibrator.b_ * high + calibrator.c_
 
 
 @mapped.register
-def _(calibrator: SplineCalibration, x: Node) -> Node:
+def _(calibrator: parametric.SplineCalibration, x: Node) -> Node:
     knot = calibrator.knots_
     half, pieces, slopes = pieces_of_natural_spline(knot, calibrator.deviation_)
     within = (clip(x, float(knot[0]), float(knot[-1])) - float(knot[0])) / half
@@ -364,7 +343,7 @@ def _(calibrator: SplineCalibration, x: Node) -> Node:
 
 
 @mapped.register
-def _(calibrator: CDFSplineCalibration, x: Node) -> Node:
+def _(calibrator: parametric.CDFSplineCalibration, x: Node) -> Node:
     return clip(x + lines(calibrator.score_, calibrator.deviation_, x), 0.0, 1.0)
 
 
@@ -372,12 +351,12 @@ def _(calibrator: CDFSplineCalibration, x: Node) -> Node:
 
 
 @mapped.register
-def _(calibrator: TemperatureScaling, given: Given) -> Node:
+def _(calibrator: temperature.TemperatureScaling, given: Given) -> Node:
     return softmax((given.values if given.is_logit else given.log_prob) / calibrator.temperature_)
 
 
 @mapped.register
-def _(calibrator: EnsembleTemperatureScaling, given: Given) -> Node:
+def _(calibrator: temperature.EnsembleTemperatureScaling, given: Given) -> Node:
     scaled = softmax(given.log_prob / calibrator.temperature_)
     prob = softmax(given.values) if given.is_logit else given.prob
     w = calibrator.weights_
@@ -385,9 +364,9 @@ def _(calibrator: EnsembleTemperatureScaling, given: Given) -> Node:
 
 
 @mapped.register
-def _(calibrator: IsotonicTemperatureScaling, given: Given) -> Node:
+def _(calibrator: temperature.IsotonicTemperatureScaling, given: Given) -> Node:
     log_prob = log_softmax(given.log_prob / calibrator.temperature_)
-    rounded = rounding(log_prob * 10.0**TIED) / 10.0**TIED
+    rounded = rounding(log_prob * 10.0**temperature.TIED) / 10.0**temperature.TIED
     scaled = of("exp", of("maximum", rounded, LEAST_SCORE))
     stepped = join(list(map(steps, calibrator.left_, calibrator.value_, scaled.columns())))
     return divided(stepped + calibrator.epsilon * scaled, scaled)

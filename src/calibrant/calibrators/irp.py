@@ -22,19 +22,6 @@ from calibrant.calibrators.isotonic import on_steps
 from calibrant.exceptions import warn
 from calibrant.fit import trees
 from calibrant.fit.isotonic import choose_stage
-from calibrant.fit.trees import (
-    BlockCandidates,
-    Blocks,
-    Candidates,
-    DataCandidates,
-    ExactCandidates,
-    Grown,
-    JoinedRows,
-    Rows,
-    grow,
-    isotonic_tree,
-    pooled,
-)
 
 OF_NUMBER = "Or 'cv', or None for no limit"
 OF_SMOOTHING = "In rows: 1 is Laplace's choice. Or 'cv'"
@@ -175,8 +162,8 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         max_regions, self.smoothing_, self.softening_ = choose_stage(
             self.max_bins, self.smoothing, self.softening, partial(trees.parts_of, ordered), trees.fold_losses
         )
-        blocks = Blocks.of(ordered, self.softening_)
-        tree = isotonic_tree(blocks, max_regions)
+        blocks = trees.Blocks.of(ordered, self.softening_)
+        tree = trees.isotonic_tree(blocks, max_regions)
         weight, events = tree.sums()
         self.left_, self.threshold_, self.gain_ = blocks.left[:1], tree.left, tree.gain
         self.weight_, self.event_weight_, self.row_weight_ = weight, events, 1.0 / problem.weights.rows_per_weight
@@ -199,7 +186,7 @@ class IsotonicRecursivePartitioning(BinaryCalibrator):
         left = np.append(self.left_[:1], np.sort(self.threshold_[:n_cuts]))
         starts = np.searchsorted(np.sort(self.threshold_), left[1:]) + 1
         weight, events = (np.add.reduceat(each, np.append(0, starts)) for each in (self.weight_, self.event_weight_))
-        begins, value = pooled(weight, events, self.smoothing_ * self.row_weight_)
+        begins, value = trees.pooled(weight, events, self.smoothing_ * self.row_weight_)
         return left[begins], np.clip(value, EPSILON, 1.0 - EPSILON) if self.smoothing_ > 0 else value
 
 
@@ -226,7 +213,7 @@ class GridPoints:
 
     steps: int | Word
 
-    def settled(self) -> Callable[[int], Candidates]:
+    def settled(self) -> Callable[[int], trees.Candidates]:
         """Return what makes the points of each fit, given the number of classes: all fits draw alike.
 
         Returns
@@ -236,13 +223,17 @@ class GridPoints:
         """
         return self._made
 
-    def _made(self, n_classes: int) -> Candidates:
+    def _made(self, n_classes: int) -> trees.Candidates:
         if not isinstance(self.steps, str):
-            return Candidates(simplex_grid(n_classes, self.steps, "candidates"))
+            return trees.Candidates(simplex_grid(n_classes, self.steps, "candidates"))
         if n_classes == 2:
-            return BlockCandidates()
+            return trees.BlockCandidates()
         # What cross-validation finds can then be given, and the map is the same.
-        return ExactCandidates() if self.steps == "exact" else DataCandidates(MOST_POINTS, np.random.default_rng(SEED))
+        return (
+            trees.ExactCandidates()
+            if self.steps == "exact"
+            else trees.DataCandidates(MOST_POINTS, np.random.default_rng(SEED))
+        )
 
 
 @dataclass(frozen=True)
@@ -513,7 +504,10 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     def _fit(self, problem: SimplexProblem) -> None:
         self._require_parameters(problem)
-        joined, grown_of = JoinedRows.of(problem), partial(self._grown, candidates=as_points(self.candidates).settled())
+        joined, grown_of = (
+            trees.JoinedRows.of(problem),
+            partial(self._grown, candidates=as_points(self.candidates).settled()),
+        )
         parts = partial(trees.parts_of_simplex, problem, joined)
         losses = partial(trees.fold_losses_of_simplex, grow=grown_of, value=self._values)
         most, self.smoothing_, self.softening_ = choose_stage(
@@ -544,14 +538,14 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     def _grown(
         self,
-        rows: Rows,
+        rows: trees.Rows,
         smoothing: float,
         softening: float,
         *,
         most: int | None,
-        candidates: Callable[[int], Candidates],
-    ) -> Grown:
-        return grow(rows.softened(softening), candidates(rows.prob.shape[1]), most, smoothing)
+        candidates: Callable[[int], trees.Candidates],
+    ) -> trees.Grown:
+        return trees.grow(rows.softened(softening), candidates(rows.prob.shape[1]), most, smoothing)
 
     def _values(self, sums: FloatArray, smoothing: float) -> FloatArray:
         """Return what nodes with these sums of the classes give, the first of which is the simplex."""

@@ -13,15 +13,7 @@ from calibrant._core.border import MOST_LOGIT
 from calibrant._core.registry import FINITE, IDENTITY, ORDER, PERMUTED
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
-from calibrant.calibrators.base import (
-    MOST_COEFFICIENT,
-    BinaryCalibrator,
-    LogOddsCalibrator,
-    fitted,
-    method,
-    parameter,
-    warn_unless_certain,
-)
+from calibrant.calibrators import base
 from calibrant.fit.log_loss import Family, least_log_loss, recalibration_of
 from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knots_of, natural_spline
 
@@ -31,8 +23,8 @@ from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knot
 Parameters = Literal["abm", "am", "ab", "a"]
 
 
-@method("beta", symbol="Beta", source="Kull et al. 2017", guarantees={ORDER, PERMUTED, FINITE, IDENTITY})
-class BetaCalibration(LogOddsCalibrator):
+@base.method("beta", symbol="Beta", source="Kull et al. 2017", guarantees={ORDER, PERMUTED, FINITE, IDENTITY})
+class BetaCalibration(base.LogOddsCalibrator):
     """Fit the log-odds  a ln s - b ln(1 - s) + c  with a, b >= 0 (beta calibration).
 
     Use it first for one score, from some hundreds of rows on: its curves are sigmoids, inverse sigmoids and much between them,
@@ -90,12 +82,12 @@ class BetaCalibration(LogOddsCalibrator):
     True
     """
 
-    parameters: Parameters = parameter(default="abm")
-    a_: float = fitted("", least=0.0)
-    b_: float = fitted("", least=0.0)
-    c_: float = fitted("")
-    gradient_: float = fitted()
-    n_iter_: int = fitted()
+    parameters: Parameters = base.parameter(default="abm")
+    a_: float = base.fitted("", least=0.0)
+    b_: float = base.fitted("", least=0.0)
+    c_: float = base.fitted("")
+    gradient_: float = base.fitted()
+    n_iter_: int = base.fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         free = self.parameters
@@ -130,8 +122,8 @@ def _features(log_odds: FloatArray) -> tuple[FloatArray, FloatArray]:
 # Platt scaling: a straight line through the log-odds
 
 
-@method("platt", symbol="PS", source="Platt 1999", also=("sigmoid", "logistic"), guarantees={PERMUTED, FINITE})
-class PlattScaling(LogOddsCalibrator):
+@base.method("platt", symbol="PS", source="Platt 1999", also=("sigmoid", "logistic"), guarantees={PERMUTED, FINITE})
+class PlattScaling(base.LogOddsCalibrator):
     """Fit a straight line to the log-odds (Platt scaling, logistic calibration): sigmoid(slope * z + intercept).
 
     Use it on few rows, from some tens on, and where scores are margins: two parameters, for the boldness of the forecast and
@@ -183,11 +175,11 @@ class PlattScaling(LogOddsCalibrator):
     True
     """
 
-    smooth_targets: bool = parameter(default=True)
-    slope_: float = fitted("")
-    intercept_: float = fitted("")
-    gradient_: float = fitted()
-    n_iter_: int = fitted()
+    smooth_targets: bool = base.parameter(default=True)
+    slope_: float = base.fitted("")
+    intercept_: float = base.fitted("")
+    gradient_: float = base.fitted()
+    n_iter_: int = base.fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         found = least_log_loss(problem, lambda rows: [rows.log_odds], "straight", smooth=self.smooth_targets)
@@ -201,8 +193,8 @@ class PlattScaling(LogOddsCalibrator):
 # Quadratic scaling: a parabola through the log-odds
 
 
-@method("quadratic", symbol="QS", source="Berta et al. 2025", guarantees={PERMUTED, FINITE, IDENTITY})
-class QuadraticScaling(LogOddsCalibrator):
+@base.method("quadratic", symbol="QS", source="Berta et al. 2025", guarantees={PERMUTED, FINITE, IDENTITY})
+class QuadraticScaling(base.LogOddsCalibrator):
     """Fit a parabola to the log-odds (quadratic scaling): sigmoid(a + b z + c z^2).
 
     Use it from some hundreds of rows on, where the probabilities of one class are too extreme and those of the other not
@@ -254,11 +246,11 @@ class QuadraticScaling(LogOddsCalibrator):
     True
     """
 
-    a_: float = fitted("")
-    b_: float = fitted("")
-    c_: float = fitted("")
-    gradient_: float = fitted()
-    n_iter_: int = fitted()
+    a_: float = base.fitted("")
+    b_: float = base.fitted("")
+    c_: float = base.fitted("")
+    gradient_: float = base.fitted()
+    n_iter_: int = base.fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         found = least_log_loss(problem, lambda rows: [rows.log_odds, rows.log_odds**2], "bent")
@@ -278,8 +270,8 @@ CERTAIN = 1e-8
 """Largest gradient of the mean objective at which a fit is the optimum."""
 
 
-@method("spline", symbol="Spline", source="Lucena 2018", guarantees={PERMUTED, FINITE, IDENTITY})
-class SplineCalibration(LogOddsCalibrator):
+@base.method("spline", symbol="Spline", source="Lucena 2018", guarantees={PERMUTED, FINITE, IDENTITY})
+class SplineCalibration(base.LogOddsCalibrator):
     """Fit a smoothing spline to the log-odds by penalised logistic regression (spline calibration).
 
     Use it with a few hundred rows or more, when the calibration map is a curve that Platt scaling or beta calibration cannot
@@ -347,14 +339,14 @@ class SplineCalibration(LogOddsCalibrator):
     15
     """
 
-    n_knots: int = parameter(default=15, least=2, hint="Pass some 5 to 30")
-    knots_: FloatArray = fitted("n", least=-MOST_LOGIT, most=MOST_LOGIT, order="rising", fewest=2)
-    deviation_: FloatArray = fitted("n", least=-MOST_COEFFICIENT, most=MOST_COEFFICIENT)
-    penalty_: float = fitted()
-    degrees_of_freedom_: float = fitted()
-    loss_: float = fitted()
-    gradient_: float = fitted()
-    n_iter_: int = fitted()
+    n_knots: int = base.parameter(default=15, least=2, hint="Pass some 5 to 30")
+    knots_: FloatArray = base.fitted("n", least=-MOST_LOGIT, most=MOST_LOGIT, order="rising", fewest=2)
+    deviation_: FloatArray = base.fitted("n", least=-base.MOST_COEFFICIENT, most=base.MOST_COEFFICIENT)
+    penalty_: float = base.fitted()
+    degrees_of_freedom_: float = base.fitted()
+    loss_: float = base.fitted()
+    gradient_: float = base.fitted()
+    n_iter_: int = base.fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         unit = problem.weights.rows_per_weight
@@ -373,7 +365,7 @@ class SplineCalibration(LogOddsCalibrator):
         self.degrees_of_freedom_, self.gradient_ = best.degrees_of_freedom, last.residual
         self.n_iter_ = sum(fit.n_iter for fit in fits) + last.n_iter
         steps, then = fits[chosen].n_iter + last.n_iter, "It is used as it is: check for extreme logits or weights"
-        warn_unless_certain("the spline must have a gradient", self.gradient_, CERTAIN, steps, problem.size, then)
+        base.warn_unless_certain("the spline must have a gradient", self.gradient_, CERTAIN, steps, problem.size, then)
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return log_odds + natural_spline(self.knots_, self.deviation_, log_odds)
@@ -383,8 +375,8 @@ PARTS = 512
 """Parts of the rows, in the order of their scores, of which `CDFSplineCalibration` keeps the ends."""
 
 
-@method("cdf-spline", symbol="CDF-S", source="Gupta et al. 2021", guarantees={IDENTITY})
-class CDFSplineCalibration(BinaryCalibrator):
+@base.method("cdf-spline", symbol="CDF-S", source="Gupta et al. 2021", guarantees={IDENTITY})
+class CDFSplineCalibration(base.BinaryCalibrator):
     """Add the slope of a spline that is fitted to the cumulative residuals (CDF spline, KS spline).
 
     Use it for the top label of a network, ``ByNotion(CDFSplineCalibration(), "confidence")``, with a thousand rows or
@@ -443,10 +435,10 @@ class CDFSplineCalibration(BinaryCalibrator):
     True
     """
 
-    n_knots: int = parameter(default=6, least=2, hint="The authors have 6")
-    score_: FloatArray = fitted("n", least=0.0, most=1.0, order="rising")
-    deviation_: FloatArray = fitted("n")
-    cumulative_: FloatArray = fitted("m")
+    n_knots: int = base.parameter(default=6, least=2, hint="The authors have 6")
+    score_: FloatArray = base.fitted("n", least=0.0, most=1.0, order="rising")
+    deviation_: FloatArray = base.fitted("n")
+    cumulative_: FloatArray = base.fitted("m")
 
     def _fit(self, problem: BinaryProblem) -> None:
         ordered = Ordered.of(problem)

@@ -38,16 +38,6 @@ from calibrant.assessment.held_out import CrossValidation, maker_of, named_calib
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.cli import inputs
-from calibrant.cli.inputs import (
-    Forecast,
-    assessed,
-    binning_of,
-    is_in_batches,
-    json_of,
-    opened,
-    read,
-    warn_beside_other_rows,
-)
 from calibrant.datasets import load_digits_forecast
 from calibrant.decisions.abstaining import risk_threshold
 from calibrant.decisions.thresholds import confusion_table, decide, optimal_threshold
@@ -77,8 +67,8 @@ FLAGS = "percent", "normalize"
 
 def run_advise(asked: Namespace) -> int:
     """Print what is wrong with a forecast, and which calibrator to fit, if any."""
-    forecast = read(asked, asked.file)
-    warn_beside_other_rows(forecast)
+    forecast = inputs.read(asked, asked.file)
+    inputs.warn_beside_other_rows(forecast)
     advice = advised(forecast)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # that of its log loss belongs to `calibrant assess`
@@ -97,7 +87,7 @@ def _option(name: str, value: str) -> str:
     return f"--{name.replace('_', '-')}{'=' if value.startswith('-') else ' '}{shlex.quote(value)}"
 
 
-def advised(forecast: Forecast) -> Advice:
+def advised(forecast: inputs.Forecast) -> Advice:
     """Return the advice on the forecast of a file, with the options that its columns needed."""
     asked, is_one = vars(forecast.asked), len(forecast.forecast_columns) == 1
     options = {name: value for name in COLUMNS if (value := asked[name]) is not None}
@@ -112,7 +102,7 @@ def advised(forecast: Forecast) -> Advice:
     return replace(advise(**forecast.rows(), rng=asked["seed"]), options=" ".join(words), event=event)
 
 
-Shown = tuple[str, Forecast, FloatArray | None]
+Shown = tuple[str, inputs.Forecast, FloatArray | None]
 """What a forecast is called in a report, its file, and its calibrated probabilities where it is shown after a calibrator."""
 
 
@@ -131,13 +121,13 @@ def differences_from(first: Shown, others: Sequence[Shown]) -> list[Comparison]:
             of["none" if said else "rows"][name] = problem
             if said:
                 inputs.note(f"{name} has {said} than {start}: they are compared as samples of different rows")
-    how: Any = {"notion": asked.notion, "binning": binning_of(asked), "clip": asked.clip, "seed": asked.seed}
+    how: Any = {"notion": asked.notion, "binning": inputs.binning_of(asked), "clip": asked.clip, "seed": asked.seed}
     how |= {"names": [*COMPARED], "level": as_level(asked.level), "n_resamples": asked.resamples}
     each = (differences_of({start: reference, **some}, pairing=kind, **how) for kind, some in of.items() if some)
     return [found for compared in each for found in compared]
 
 
-def _different_rows(first: Forecast, other: Forecast) -> str:
+def _different_rows(first: inputs.Forecast, other: inputs.Forecast) -> str:
     """Say what differs in the rows of two files, as far as labels and weights show it; empty where nothing does."""
     if len(first.y_true) != len(other.y_true):
         return "another number of rows"
@@ -156,7 +146,7 @@ def run_compare(asked: Namespace) -> int:
         maker_of(one)  # before anything is read
     if asked.report:
         require_free(Path(asked.report), force=asked.force, inputs=asked.files, endings=PAGES)
-    cut = None if asked.bins is None and asked.binning is None else binning_of(asked)
+    cut = None if asked.bins is None and asked.binning is None else inputs.binning_of(asked)
     words = [word.strip() for word in asked.metric.split(",")]
     metrics = metrics_of(words, cut)
     gates = [parse_gate(text, 0, OF_A_CANDIDATE) for text in asked.fail_if]
@@ -224,7 +214,7 @@ def _end_of(failed: list[str | None]) -> int:
 
 
 def _groups(
-    asked: Namespace, named: dict[str, Forecast], rows: dict[str, IntArray], problems: dict[str, Problem]
+    asked: Namespace, named: dict[str, inputs.Forecast], rows: dict[str, IntArray], problems: dict[str, Problem]
 ) -> Any:
     """Return the group of each row, by the columns of the first file."""
     first = next(iter(named))
@@ -240,7 +230,7 @@ def _groups(
     return groups_of(of_first, problems[first], None, overlapping=asked.overlapping)
 
 
-def _periods(asked: Namespace, named: dict[str, Forecast]) -> dict[str, Problem]:
+def _periods(asked: Namespace, named: dict[str, inputs.Forecast]) -> dict[str, Problem]:
     """Return the rows of each period of the one file."""
     must, hint = "one forecast must be given with --over", "Pass one file, without --model and --id"
     require(len(named) == 1 and asked.id is None, must, got=", ".join(named), hint=hint)
@@ -252,24 +242,24 @@ def _periods(asked: Namespace, named: dict[str, Forecast]) -> dict[str, Problem]
     return periods_of(np.array(cells)[_kept(forecast)], asked.every, forecast.problem())
 
 
-def _samples_said(named: dict[str, Forecast]) -> str:
+def _samples_said(named: dict[str, inputs.Forecast]) -> str:
     """Say which file is of rows that differ from those of the first; empty where none is."""
     first, *others = named.values()
     of_others = ((forecast, _different_rows(first, forecast)) for forecast in others)
     return next((f"{forecast.file} has {said} than {first.file}" for forecast, said in of_others if said), "")
 
 
-def _forecasts_named(asked: Namespace) -> dict[str, Forecast]:
+def _forecasts_named(asked: Namespace) -> dict[str, inputs.Forecast]:
     """Return the forecasts of the files by their names, or of the models whose columns or rows one file has."""
     if asked.forecasts is not None:
         return _forecasts_beside(asked)
     if asked.model is None:
         names = _names_of(asked)
-        return dict(zip(names, inputs.aligned([read(asked, file) for file in asked.files]), strict=True))
+        return dict(zip(names, inputs.aligned([inputs.read(asked, file) for file in asked.files]), strict=True))
     left_out("--names", asked.names, "beside --model", hint="The names are those of the models")
     must, got = "one file must hold the rows of all models of --model", f"{len(asked.files)} files"
     require(len(asked.files) == 1, must, got=got, hint="Pass one, or leave --model out")
-    whole = read(asked, asked.files[0])
+    whole = inputs.read(asked, asked.files[0])
     column = select_one(list(whole.table), asked.model, "--model", where=whole.file)
     cells = np.array(whole.table.columns[column].cells(), dtype=object)
     must, hint = f"{column} of {whole.file} must name the model of each row", "Name another column by --model"
@@ -284,7 +274,7 @@ def _forecasts_named(asked: Namespace) -> dict[str, Forecast]:
     }
 
 
-def _forecasts_beside(asked: Namespace) -> dict[str, Forecast]:
+def _forecasts_beside(asked: Namespace) -> dict[str, inputs.Forecast]:
     """Return the forecast of each column that ``--forecasts`` names."""
     for option in ("prob", "logit", "confidence", "names", "model"):
         left_out(f"--{option}", getattr(asked, option), "beside --forecasts", hint="Name the columns once")
@@ -293,7 +283,7 @@ def _forecasts_beside(asked: Namespace) -> dict[str, Forecast]:
     columns = [name.strip() for name in asked.forecasts.split(",")]
     must, hint = "--forecasts must name several columns, each once", "Name those of the event's probability"
     require(1 < len(columns) == len(set(columns)), must, got=asked.forecasts, hint=hint)
-    each = [read(Namespace(**(vars(asked) | {"prob": name})), asked.files[0]) for name in columns]
+    each = [inputs.read(Namespace(**(vars(asked) | {"prob": name})), asked.files[0]) for name in columns]
     return dict(zip(columns, inputs.aligned(each), strict=True))
 
 
@@ -310,7 +300,7 @@ def _names_of(asked: Namespace) -> list[str]:
     return names
 
 
-def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str, Problem], dict[str, IntArray]]:
+def _matched(forecasts: dict[str, inputs.Forecast], key: str | None) -> tuple[dict[str, Problem], dict[str, IntArray]]:
     """Return the problems of the rows that all files have, in one order, and where these stand in each."""
     first = next(iter(forecasts.values()))
     if key is None:
@@ -342,13 +332,13 @@ def _matched(forecasts: dict[str, Forecast], key: str | None) -> tuple[dict[str,
     return problems, rows
 
 
-def _kept(forecast: Forecast) -> IntArray:
+def _kept(forecast: inputs.Forecast) -> IntArray:
     """Return the rows of a file that count: those of weight zero do not."""
     n_rows = len(forecast.y_true)
     return np.arange(n_rows) if forecast.weight is None else np.flatnonzero(forecast.weight > 0)
 
 
-def _places_of(forecast: Forecast, key: str) -> dict[tuple[str, ...], int]:
+def _places_of(forecast: inputs.Forecast, key: str) -> dict[tuple[str, ...], int]:
     """Return the row of each identifier of a file."""
     names = [select_one(list(forecast.table), one.strip(), "--id", where=forecast.file) for one in key.split(",")]
     columns = [forecast.table.columns[name].cells() for name in names]
@@ -375,9 +365,9 @@ def run_plan(asked: Namespace) -> int:
     if asked.classes is not None:
         said["n_classes"] = asked.classes
     if asked.bins is not None or asked.binning is not None:
-        said["binning"] = binning_of(asked)
+        said["binning"] = inputs.binning_of(asked)
     if asked.file is not None:
-        forecast = read(asked, asked.file, label_optional=True)
+        forecast = inputs.read(asked, asked.file, label_optional=True)
         said |= {"y_prob": forecast.values, "sample_weight": forecast.weight}
         if forecast.input == "logit":
             said["input"] = "logit"
@@ -388,7 +378,7 @@ def run_plan(asked: Namespace) -> int:
             {"rows": n, "value": value if abs(value) < float("inf") else None}
             for n, value in zip(found.tried.tolist(), found.value.tolist(), strict=True)
         ]
-        print(json_of({**{name: getattr(found, name) for name in names}, "tried": tried}))
+        print(inputs.json_of({**{name: getattr(found, name) for name in names}, "tried": tried}))
     else:
         print(found)
     return 0
@@ -402,7 +392,7 @@ def run_decide(asked: Namespace) -> int:
     if asked.output:
         require_free(Path(asked.output), force=asked.force, inputs=[asked.file])
         format_of(asked.output)
-    forecast = read(asked, asked.file, label_optional=True)
+    forecast = inputs.read(asked, asked.file, label_optional=True)
     values = forecast.values
     n_classes = 2 if values.ndim == 1 else values.shape[1]
     extra = asked.extra.split(",") if asked.extra else None
@@ -435,7 +425,7 @@ def run_decide(asked: Namespace) -> int:
     return _write_decisions(asked, forecast, found.named.astype(str), found.expected_cost) if asked.output else 0
 
 
-def _write_decisions(asked: Namespace, forecast: Forecast, decision: Any, expected_cost: FloatArray) -> int:
+def _write_decisions(asked: Namespace, forecast: inputs.Forecast, decision: Any, expected_cost: FloatArray) -> int:
     """Write the file with the decision of each row, and its expected cost."""
     new = {"decision": Values(decision), "expected_cost": Values(expected_cost)}
     if taken := [name for name in new if name in forecast.table]:
@@ -446,7 +436,7 @@ def _write_decisions(asked: Namespace, forecast: Forecast, decision: Any, expect
     return 0
 
 
-def _kept_risk(asked: Namespace, forecast: Forecast) -> float:
+def _kept_risk(asked: Namespace, forecast: inputs.Forecast) -> float:
     """Print the threshold from which answers keep the target risk, and return it."""
     for name in ("costs", "extra"):
         left_out(
@@ -615,8 +605,8 @@ def run_assess(asked: Namespace) -> int:
     """Print how good and how calibrated a forecast is."""
     gates = [parse_gate(text, asked.resamples) for text in asked.fail_if]
     extra = [gate.metric for gate in gates]
-    forecast = opened(asked, asked.files, inputs.metrics_asked(asked, extra) or [*MULTICLASS_METRICS, *extra])
-    result = assessed(asked, forecast, extra=extra)
+    forecast = inputs.opened(asked, asked.files, inputs.metrics_asked(asked, extra) or [*MULTICLASS_METRICS, *extra])
+    result = inputs.assessed(asked, forecast, extra=extra)
     inputs.say_unused_bins(asked, [row.metric for row in result.rows])
     failed = [gate.fails(result) for gate in gates]
     if asked.json:
@@ -651,7 +641,7 @@ OF_SUMS = ("spiegelhalter", "resampling")
 
 def run_test(asked: Namespace) -> int:
     """Print the results of tests of calibration, each alone and all together."""
-    several = asked.sample is None and is_in_batches(asked, asked.files)
+    several = asked.sample is None and inputs.is_in_batches(asked, asked.files)
     words = asked.tests.split(",") if asked.tests else OF_SUMS if several else USUAL_TESTS
     chosen = tuple(dict.fromkeys(find("test", word).name for word in words))
     if "equivalence" in chosen:
@@ -662,7 +652,7 @@ def run_test(asked: Namespace) -> int:
             raise ValueError(f"--fail-below must be a fraction in (0, 1); got {level:g}. 0.01 is usual.")
         draw = [name for name in chosen if draws_labels(name) and name != "kernel"]  # of very many rows it has a law
         require_level(level, draw, len(chosen), asked.resamples)
-    forecast = opened(asked, asked.files)
+    forecast = inputs.opened(asked, asked.files)
     event, spoken, rows = _tested(asked, forecast, chosen)
     drawn = {"n_resamples": asked.resamples, "rng": asked.seed}
     results = {n: find("test", n).target(**rows, **(drawn if draws_labels(n) else {})) for n in chosen}
@@ -708,14 +698,14 @@ def _notion_of(result: TestResult) -> str:
 
 
 def _tested(
-    asked: Namespace, forecast: Forecast | inputs.ForecastStream, tests: Sequence[str]
+    asked: Namespace, forecast: inputs.Forecast | inputs.ForecastStream, tests: Sequence[str]
 ) -> tuple[str | None, str, dict[str, Any]]:
     """Return the event that is tested, such as "class 1", or None of several classes; its words; and the arguments of a test.
 
     With --notion the rows are those of its one problem, so that tests that know no notions speak of it as well.
     """
     rows, others = forecast.rows(), [name for name in tests if name not in OF_SUMS]
-    in_batches = not isinstance(forecast, Forecast)
+    in_batches = not isinstance(forecast, inputs.Forecast)
     if in_batches and (others or asked.notion is not None):
         what = f"--tests {','.join(others)}" if others else f"--notion {asked.notion}"
         must = f"tests of files that are read in batches must be {' or '.join(OF_SUMS)}, of the usual notion"
@@ -742,7 +732,7 @@ def run_report(asked: Namespace) -> int:
     read_files = [*asked.files, *([asked.calibrator] if asked.calibrator else [])]
     require_free(Path(asked.output), force=asked.force, inputs=read_files, endings=PAGES)
     names = _names_of(asked)
-    in_batches = asked.sample is None and any(is_in_batches(asked, [file]) for file in asked.files)
+    in_batches = asked.sample is None and any(inputs.is_in_batches(asked, [file]) for file in asked.files)
     if in_batches:
         hint = "Run calibrant apply first, and report on what it writes"
         left_out("--calibrator", asked.calibrator, "with files that are read in batches", hint=hint)
@@ -755,15 +745,15 @@ def run_report(asked: Namespace) -> int:
     assessments: dict[str, Assessment] = {}
     shown: list[Shown] = []  # without files in batches, of which no single rows are shown
     for name, file in zip(names, asked.files if in_batches else [], strict=False):
-        assessments[name] = assessed(asked, inputs.open_stream(asked, [file]), extra=NEEDED)
+        assessments[name] = inputs.assessed(asked, inputs.open_stream(asked, [file]), extra=NEEDED)
     tables = [] if in_batches else [inputs.in_memory(asked, file) for file in asked.files]
     for name, forecast in zip(names, inputs.aligned(tables), strict=False):
-        assessments[name] = assessed(asked, forecast, extra=NEEDED)
+        assessments[name] = inputs.assessed(asked, forecast, extra=NEEDED)
         shown.append((name, forecast, None))
         if asked.calibrator:
             calibrated = forecast.calibrated(load_calibrator(asked.calibrator))
             shown.append((f"{name}, calibrated", forecast, calibrated))
-            assessments[shown[-1][0]] = assessed(asked, forecast, prob=calibrated, extra=NEEDED)
+            assessments[shown[-1][0]] = inputs.assessed(asked, forecast, prob=calibrated, extra=NEEDED)
     # A forecast that stands alone may be one of a calibration set; those that are compared are of rows to test on.
     advice = advised(shown[0][1]) if len(shown) == 1 else None
     differences = differences_from(shown[0], shown[1:]) if len(shown) > 1 else []

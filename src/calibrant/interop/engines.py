@@ -24,20 +24,10 @@ from calibrant._core.checks import choice, flag, refuse, whole
 from calibrant._core.rows import Problem, Rows, one_of
 from calibrant.calibrators.base import Calibrator
 from calibrant.exceptions import warn
+from calibrant.interop import sources
 from calibrant.interop.arrow_batches import Batches, Chosen, Columns, Decoding, Piece, blocks_of, columns_told
 from calibrant.interop.columns import first_line, require_arrow
 from calibrant.interop.readers import Damaged
-from calibrant.interop.sources import (
-    Files,
-    OfColumns,
-    Source,
-    Tables,
-    as_arrow,
-    is_addresses,
-    opened,
-    pieces_of_tables,
-    stream_of,
-)
 from calibrant.sums.draws import Numbers, RowSample
 from calibrant.sums.reading import FEW, M, Predictions, Read
 
@@ -130,7 +120,9 @@ def predictions_of_relation(source: Any, chosen: Chosen) -> Predictions:
         some = source.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
         yield from _opened(some, rows)
 
-    return OfColumns(Tables(source.columns, RELATION, run), chosen.columns(source.columns, RELATION), chosen)
+    return sources.OfColumns(
+        sources.Tables(source.columns, RELATION, run), chosen.columns(source.columns, RELATION), chosen
+    )
 
 
 def _opened(relation: Any, rows: int) -> Any:
@@ -169,7 +161,7 @@ def predictions_of_lazy_frame(source: Any, chosen: Chosen) -> Predictions:
             yield from frame.collect().iter_slices(rows)
 
     names = source.collect_schema().names()
-    return OfColumns(Tables(names, QUERY, run), chosen.columns(names, QUERY), chosen)
+    return sources.OfColumns(sources.Tables(names, QUERY, run), chosen.columns(names, QUERY), chosen)
 
 
 # From the tables of a partition to batches that are checked: what is sent to the workers of an engine
@@ -177,7 +169,7 @@ def predictions_of_lazy_frame(source: Any, chosen: Chosen) -> Predictions:
 
 def pieces_in(tables: Iterable[Any], columns: Columns, place: str) -> Iterator[Piece]:
     """Yield the rows of tables, data frames or Arrow."""
-    for one in pieces_of_tables(map(as_arrow, tables), columns, place):
+    for one in sources.pieces_of_tables(map(sources.as_arrow, tables), columns, place):
         if isinstance(one, Damaged):
             raise one.error
         yield one
@@ -702,25 +694,25 @@ def predictions(
     if (engine := engine_of(source)) is not None:
         require_arrow("reading tables of engines in batches")
         return engine.predictions(source, chosen)
-    tables: Source
-    if is_addresses(source):
+    tables: sources.Source
+    if sources.is_addresses(source):
         require_arrow("reading files in batches")
-        tables = Files(source, on_error=on_error)
+        tables = sources.Files(source, on_error=on_error)
     elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "scanner"):
         require_arrow("reading tables of Arrow in batches")
-        tables = stream_of(source)
+        tables = sources.stream_of(source)
     elif not callable(source) and not hasattr(source, "__iter__"):
         must = "predictions must be files, a stream of Arrow, or batches"
         hint = "Pass a path, or a function that returns an iterator of pairs (y_true, y_prob)"
         refuse(must, got=f"{type(source).__name__}", hint=hint, error=TypeError)
     else:
-        first, batches, reads_once = opened(source)
+        first, batches, reads_once = sources.opened(source)
         if first is None or isinstance(first, tuple):
             return Batches(batches, chosen, reads_once=reads_once)
         require_arrow("reading tables in batches")
-        names = as_arrow(first).schema.names
-        tables = Tables(names, "the first batch", lambda *_: batches(), reads_once=reads_once)
-    return OfColumns(tables, chosen.columns(tables.names, tables.where), chosen)
+        names = sources.as_arrow(first).schema.names
+        tables = sources.Tables(names, "the first batch", lambda *_: batches(), reads_once=reads_once)
+    return sources.OfColumns(tables, chosen.columns(tables.names, tables.where), chosen)
 
 
 def calibrated(source: Any, calibrator: Calibrator, *, prob: str | Sequence[str] | None = None) -> Any:

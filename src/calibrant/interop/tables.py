@@ -23,17 +23,7 @@ import numpy.typing as npt
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels
 from calibrant.exceptions import warn
-from calibrant.interop.columns import (
-    Array,
-    Column,
-    FileTable,
-    Text,
-    Values,
-    first_line,
-    is_figure,
-    no_number,
-    require_arrow,
-)
+from calibrant.interop import columns
 from calibrant.interop.readers import read_whole, readable
 from calibrant.interop.records import READ_WHOLE
 from calibrant.interop.writing import format_of, whole_file
@@ -41,7 +31,7 @@ from calibrant.interop.writing import format_of, whole_file
 # Reading
 
 
-def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> FileTable:
+def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> columns.FileTable:
     """Read a file as columns by name; one without rows is refused, unless it may be empty."""
     source = Path(path)
     if source.is_dir():
@@ -65,7 +55,10 @@ def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> F
 
 
 def write_table(
-    path: str | os.PathLike[str], table: Mapping[str, Array] | Iterator[FileTable], *, force: bool = False
+    path: str | os.PathLike[str],
+    table: Mapping[str, columns.Array] | Iterator[columns.FileTable],
+    *,
+    force: bool = False,
 ) -> None:
     """Write columns, or tables one after the other, to a file that is there as a whole or not at all.
 
@@ -73,7 +66,11 @@ def write_table(
     """
     kind, is_whole = format_of(path), isinstance(table, Mapping)
     if isinstance(table, Mapping):
-        whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
+        whole = (
+            table
+            if isinstance(table, columns.FileTable)
+            else columns.FileTable({name: columns.Values(c) for name, c in table.items()})
+        )
         tables = iter([whole])
     elif kind == "npz":
         raise ValueError(
@@ -101,7 +98,7 @@ def write_table(
                 raise
             except Exception as error:  # pyarrow has errors of its own, also for a full disk
                 raise ValueError(
-                    f"the table must be writable as {kind}; {path} could not be: {first_line(error)}. "
+                    f"the table must be writable as {kind}; {path} could not be: {columns.first_line(error)}. "
                     "Make room, drop the column, or choose another format."
                 ) from error
 
@@ -114,7 +111,7 @@ def _arrow_writer(path: Path, kind: str, schema: Any) -> Any:
     return ipc.new_file(str(path), schema, options=ipc.IpcWriteOptions(compression="lz4"))
 
 
-def _write_npz(path: Path, table: FileTable) -> None:
+def _write_npz(path: Path, table: columns.FileTable) -> None:
     arrays: dict[str, Any] = {name: np.asarray(table[name]) for name in table}
     if mixed := [name for name, array in arrays.items() if array.dtype == object]:
         raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
@@ -127,7 +124,7 @@ def _write_npz(path: Path, table: FileTable) -> None:
     path.write_bytes(packed.getbuffer())
 
 
-def write_rows(target: TextIO, table: FileTable, *, names: bool) -> None:
+def write_rows(target: TextIO, table: columns.FileTable, *, names: bool) -> None:
     """Write the rows of a table as lines of CSV, with the names before them or without."""
     writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
     if names:
@@ -135,12 +132,12 @@ def write_rows(target: TextIO, table: FileTable, *, names: bool) -> None:
     writer.writerows(zip(*table.each(lambda column: column.cells()).values(), strict=True))
 
 
-def arrow_of(table: FileTable, path: str | os.PathLike[str], *, keep_codes: bool) -> Any:
+def arrow_of(table: columns.FileTable, path: str | os.PathLike[str], *, keep_codes: bool) -> Any:
     """Return columns as a table of pyarrow, with what is said of them in their file.
 
     Without ``keep_codes`` words stand in place of their codes: in a file of batches each has its own.
     """
-    require_arrow(f"writing {Path(path).suffix.lstrip('.')}")
+    columns.require_arrow(f"writing {Path(path).suffix.lstrip('.')}")
     import pyarrow
     from pyarrow import types
 
@@ -170,7 +167,7 @@ LOGIT_PATTERNS = ("z_*", "logit_*", "logits", "z", "logit")
 class ForecastTable:
     """A forecast read from a file, and the names of its columns."""
 
-    table: FileTable
+    table: columns.FileTable
     label_column: str | None
     forecast_columns: tuple[str, ...]
     input: Input
@@ -259,7 +256,7 @@ def read_forecast(path: str | os.PathLike[str], *, rows: slice = slice(None), **
     return forecast_in(read_table(path), rows=rows, where=str(path), **chosen)
 
 
-def forecast_in(whole: FileTable, *, rows: slice = slice(None), where: str, **chosen: Any) -> ForecastTable:
+def forecast_in(whole: columns.FileTable, *, rows: slice = slice(None), where: str, **chosen: Any) -> ForecastTable:
     """Return the forecast that a table holds: its columns are those that `choose_columns` chooses, and are numbers."""
     found = choose_columns(whole, where=where, **chosen)
     names = found.forecast_columns
@@ -278,10 +275,10 @@ def forecast_in(whole: FileTable, *, rows: slice = slice(None), where: str, **ch
     for name in names:
         if table.numbers(name).dtype.kind not in NUMERIC:
             row, cell = _wrong_cell(table, name)
-            raise no_number(cell, name, where=where, row=(rows.start or 0) + row)
+            raise columns.no_number(cell, name, where=where, row=(rows.start or 0) + row)
     # An NPZ holds a table of probabilities as one array: it is unpacked into columns, so that all files look alike.
-    places: dict[str, dict[str, Column]] = {
-        name: {f"{name}_{k}": Values(column) for k, column in enumerate(table[name].T)}
+    places: dict[str, dict[str, columns.Column]] = {
+        name: {f"{name}_{k}": columns.Values(column) for k, column in enumerate(table[name].T)}
         for name in names
         if table.axes(name) == 2
     }
@@ -290,7 +287,7 @@ def forecast_in(whole: FileTable, *, rows: slice = slice(None), where: str, **ch
 
 
 def choose_columns(
-    whole: FileTable,
+    whole: columns.FileTable,
     *,
     label: str | None = None,
     prob: str | Sequence[str] | None = None,
@@ -313,19 +310,19 @@ def choose_columns(
     return ForecastTable(whole, label_column, chosen, input, tuple(guessed), where)
 
 
-def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:
+def _wrong_cell(table: columns.FileTable, name: str) -> tuple[int, Any]:
     """Return the first cell that is no number, and its row; in a column of another type that is any cell."""
     column = table.columns[name]
-    if isinstance(column, Text):
+    if isinstance(column, columns.Text):
         row = column.wrong_cell()
         return row, column.cells()[row]
     listed = table[name].ravel().tolist()
-    known = (is_figure(value) if isinstance(value, str) else is_number(value) for value in listed)
+    known = (columns.is_figure(value) if isinstance(value, str) else is_number(value) for value in listed)
     at = next((i for i, is_known in enumerate(known) if not is_known), 0)
     return at // (len(listed) // len(column)), listed[at]
 
 
-def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -> None:
+def _require_one_length(table: columns.FileTable, names: Sequence[str], *, where: str) -> None:
     """Refuse arrays of an NPZ file that are no columns of one table."""
     lengths = {name: len(table.columns[name]) for name in names}
     other = next((name for name in names if lengths[name] != lengths[names[0]]), None)
@@ -369,7 +366,9 @@ def select_one(names: Sequence[str], wanted: str, option: str, *, where: str) ->
 # Guesses
 
 
-def _choose_label(table: FileTable, label: str | None, guessed: list[str], *, optional: bool, where: str) -> str | None:
+def _choose_label(
+    table: columns.FileTable, label: str | None, guessed: list[str], *, optional: bool, where: str
+) -> str | None:
     if label is not None:
         return select_one(list(table), label, "--label", where=where)
     found = [name for name in table if name.lower() in LABEL_NAMES and table.axes(name) in (1, 2)]

@@ -79,7 +79,9 @@ def is_table(name: str) -> bool:
 def warn_of_unread(address: str, path: Path) -> None:
     """Warn of files of a folder that may be tables, such as ``a.csv.gz``, and are not read."""
     links = (Path(at, one) for at, folders, _ in os.walk(path) for one in folders if os.path.islink(Path(at, one)))
-    if unread := sorted([*links, *(one for one in _below(path) if _is_unread(one))]):
+    unread = [*links, *(one for one in _below(path) if _is_unread(one))] if path.is_dir() else []
+    if unread:
+        unread.sort()
         more = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
         what = f"{address} holds {unread[0].name}{more}, not read"
         cure = "unpack what is compressed, write Parquet, Feather or CSV, and name what links lead to"
@@ -246,7 +248,8 @@ def whole_folder(path: Path, *, inputs: Sequence[str] = ()) -> Iterator[Path]:
         raise FileExistsError(f"the output must be a new folder; {path} already exists. Remove it, or choose another.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the output's directory must exist; got {path.absolute().parent}. Create it first.")
-    read = (home_of(one) for name in inputs if (one := local_path(name)) is not None and (one.is_dir() or "**" in name))
+    paths = (one for name in inputs if (one := local_path(name)) is not None and (one.is_dir() or "**" in name))
+    read = (one if one.is_dir() else home_of(one) for one in paths)
     if (holds := next((one for one in read if target.is_relative_to(one.resolve())), None)) is not None:
         must = f"the output must be apart from what is read; got {path}, which lies in {holds}"
         raise ValueError(f"{must}. Choose another folder.")

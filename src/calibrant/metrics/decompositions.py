@@ -12,21 +12,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv, ndtri
 
+from calibrant._core import checks
 from calibrant._core.arrays import CLIP, FloatArray
 from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights, refuse_rows
-from calibrant._core.checks import (
-    EventScore,
-    as_event_score,
-    as_numbers,
-    choice,
-    divergence,
-    event_log_loss,
-    expected_score,
-    is_word,
-    require,
-    score_name,
-    squared_error,
-)
 from calibrant._core.result import Result, frame
 from calibrant._core.rows import (
     OF_PROBABILITIES,
@@ -82,10 +70,10 @@ class BrierLoss:
     scale_by_half: bool | Literal["auto"] = "auto"
 
     def __post_init__(self) -> None:
-        fits = is_word(self.scale_by_half, "auto") or isinstance(self.scale_by_half, (bool, np.bool_))
+        fits = checks.is_word(self.scale_by_half, "auto") or isinstance(self.scale_by_half, (bool, np.bool_))
         must = "scale_by_half must be True, False or 'auto'"
         hint = "Leave it out to halve the loss of two classes, as scikit-learn does"
-        require(fits, must, value=self.scale_by_half, hint=hint)
+        checks.require(fits, must, value=self.scale_by_half, hint=hint)
 
     def __call__(self, problem: SimplexProblem) -> FloatArray:
         """Return the loss of each row."""
@@ -265,7 +253,7 @@ def mean_class_brier_loss(y_true: YTrue, y_prob: YProb = None, **data: Unpack[Da
 # CORP of cells in place of scores: the terms, and between which limits those of the rows lie
 
 
-def corp_of_cells(problem: CellProblem, score: EventScore) -> Corp:
+def corp_of_cells(problem: CellProblem, score: checks.EventScore) -> Corp:
     """Return the terms of cells with the limits of those of the rows.
 
     S, F and R are the mean scores of the forecast, of its isotonic fit and of the event rate; R is that of the rows.
@@ -285,13 +273,13 @@ def corp_of_cells(problem: CellProblem, score: EventScore) -> Corp:
             (1.0, cells.events, of_events, events),
             (0.0, cells.others, of_others, others),
         ):
-            total += float(weight[held] @ expected_score(score, prob[held], np.full(int(held.sum()), outcome)))
+            total += float(weight[held] @ checks.expected_score(score, prob[held], np.full(int(held.sum()), outcome)))
         return total / cells.total
 
     lowest, highest = mean(cells.highest, cells.lowest), mean(cells.lowest, cells.highest)
     weight, best_order = cells.in_best_order
     steps = isotonic_fit_of(best_order, weight)
-    best = float(steps.weight @ expected_score(score, steps.rate, steps.rate)) / cells.total
+    best = float(steps.weight @ checks.expected_score(score, steps.rate, steps.rate)) / cells.total
     fit = terms.uncertainty - terms.discrimination
     return Corp(
         Approximate(terms.score, lowest, highest),
@@ -433,8 +421,8 @@ def calibration_refinement(
     frequency: FloatArray = occurred.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
     total = _mean(losses, problem)
     refinement = _mean(losses, replace(problem, forecast=Forecast(frequency[group])))
-    terms = (("calibration", divergence(total, refinement)), ("refinement", refinement))
-    return Decomposition(score_name(score), total, terms)
+    terms = (("calibration", checks.divergence(total, refinement)), ("refinement", refinement))
+    return Decomposition(checks.score_name(score), total, terms)
 
 
 def epistemic_irreducible(
@@ -496,11 +484,11 @@ def epistemic_irreducible(
     truth = replace(problem, forecast=_as_posterior(posterior, np.shape(y_prob), data.get("sample_weight")))
     _warn_ruled_out(losses, problem, truth.prob)
     irreducible = _expected(losses, truth, truth.prob)
-    epistemic = divergence(_expected(losses, problem, truth.prob), irreducible)
+    epistemic = checks.divergence(_expected(losses, problem, truth.prob), irreducible)
     total = _mean(losses, problem)
     chance = total - (epistemic + irreducible)
     terms = (("epistemic", epistemic), ("irreducible", irreducible), ("chance", chance))
-    return Decomposition(score_name(score), total, terms)
+    return Decomposition(checks.score_name(score), total, terms)
 
 
 def same_rows(table: FloatArray) -> IntArray:
@@ -517,22 +505,22 @@ def same_rows(table: FloatArray) -> IntArray:
 def _as_losses(score: str | ClassScore) -> RowScore:
     if not callable(score):
         function = "Pass a function of (probabilities, column numbers of the true classes)"
-        return LOSSES[choice("score", score, LOSSES, also=" or a function", hint=function)]
+        return LOSSES[checks.choice("score", score, LOSSES, also=" or a function", hint=function)]
 
     def own_losses(problem: SimplexProblem) -> FloatArray:
         losses = np.asarray(score(problem.prob, problem.label), dtype=np.float64)
         must = f"score must be a function that gives one number for each of the {problem.size} rows"
         hint = "Return an array of shape (n_samples,)"
-        require(losses.shape == (problem.size,), must, got=f"shape {losses.shape}", hint=hint)
+        checks.require(losses.shape == (problem.size,), must, got=f"shape {losses.shape}", hint=hint)
         return losses
 
     return own_losses
 
 
 def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.ArrayLike | None) -> Forecast:
-    values = as_numbers("posterior", posterior)
+    values = checks.as_numbers("posterior", posterior)
     must = f"posterior must have the shape of y_prob, {shape}"
-    require(values.shape == shape, must, value=values.shape, hint="Pass a true probability for each")
+    checks.require(values.shape == shape, must, value=values.shape, hint="Pass a true probability for each")
     forecast = as_forecast(values, input="probability", name="posterior", remedies=OF_PROBABILITIES)
     return Forecast(forecast.values[as_weights(weight, len(values)).values > 0])
 
@@ -573,7 +561,7 @@ def corp_decomposition(
     y_true: YTrue,
     y_prob: YProb = None,
     *,
-    score: str | EventScore = "brier",
+    score: str | checks.EventScore = "brier",
     notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> Decomposition:
@@ -623,15 +611,15 @@ def corp_decomposition(
     >>> corp_decomposition([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
     Decomposition(brier 0.195 = 0.07 miscalibration - 0.125 discrimination + 0.25 uncertainty)
     """
-    loss, problem = as_event_score(score), as_problem(y_true, y_prob, **data)
+    loss, problem = checks.as_event_score(score), as_problem(y_true, y_prob, **data)
     impossible: list[Impossible] = []
 
     def terms_of(part: BinaryProblem) -> tuple[float, ...]:
-        if loss is event_log_loss:  # of logits it sees the probabilities
+        if loss is checks.event_log_loss:  # of logits it sees the probabilities
             impossible.append(LogLoss().impossible(replace(part, logit=None)))
         return corp_of_cells(part, loss) if isinstance(part, CellProblem) else corp_terms(Ordered.of(part), loss)
 
-    found = mean_over_parts(score_name(score), problem, notion, terms_of, TERMS, ("discrimination",))
+    found = mean_over_parts(checks.score_name(score), problem, notion, terms_of, TERMS, ("discrimination",))
     if impossible:
         reduce(add, impossible).warn()
     return found
@@ -643,7 +631,7 @@ def corp_decomposition(
 def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
     """Estimate how much of the squared error recalibration would save."""
     ordered, z = _ordered(problem, notion), float(-ndtri(resampling.level / 2.0))
-    value = corp_terms(ordered, squared_error).miscalibration
+    value = corp_terms(ordered, checks.squared_error).miscalibration
     calibrated, around = (_overfit(ordered, rate, resampling) for rate in (ordered.score, _fit(ordered)))
     smooth = _fit(ordered, extra=z**2 / 2.0)
     mean, error = _saving(ordered, ordered.score, smooth)
@@ -669,7 +657,7 @@ def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: No
 def discrimination_estimate(problem: Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
     """Estimate how much better in squared error the calibrated forecast is than none."""
     ordered, z = _ordered(problem, notion), float(-ndtri(resampling.level / 2.0))
-    value, base = corp_terms(ordered, squared_error).discrimination, base_rate(ordered)
+    value, base = corp_terms(ordered, checks.squared_error).discrimination, base_rate(ordered)
     rates = np.full(ordered.score.shape, base), _fit(ordered)
     constant, around = (_overfit(ordered, rate, resampling) for rate in rates)
     smooth = _fit(ordered, extra=z**2 / 2.0)
@@ -689,7 +677,7 @@ def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: Notio
     """Estimate the variance of the outcome, by the exact interval of the event rate (Clopper and Pearson 1934)."""
     ordered = _ordered(problem, notion)
     ends = _variance_bounds(base_rate(ordered), ordered.problem.weights.effective_rows, resampling.level)
-    return Estimate(corp_terms(ordered, squared_error).uncertainty, *ends)
+    return Estimate(corp_terms(ordered, checks.squared_error).uncertainty, *ends)
 
 
 # The metrics
@@ -700,7 +688,7 @@ def miscalibration_loss(
     y_true: YTrue,
     y_prob: YProb = None,
     *,
-    score: str | EventScore = "brier",
+    score: str | checks.EventScore = "brier",
     notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -761,7 +749,7 @@ def discrimination_score(
     y_true: YTrue,
     y_prob: YProb = None,
     *,
-    score: str | EventScore = "brier",
+    score: str | checks.EventScore = "brier",
     notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> float:
@@ -816,7 +804,7 @@ def uncertainty_loss(
     y_true: YTrue,
     y_prob: YProb = None,
     *,
-    score: str | EventScore = "brier",
+    score: str | checks.EventScore = "brier",
     notion: NotionLike = None,
     **data: Unpack[DataOptions],
 ) -> float:

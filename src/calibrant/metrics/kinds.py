@@ -30,19 +30,9 @@ from calibrant._core.rows import (
 from calibrant.binning import Binning, as_binning
 from calibrant.exceptions import warn
 from calibrant.lenses import InBins, Lens, Size
+from calibrant.metrics import noise
 from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins
 from calibrant.metrics.estimate import Estimate, Resampling, draws_from_sums, mean_estimate
-from calibrant.metrics.noise import (
-    Centred,
-    Progress,
-    Residuals,
-    Setting,
-    endless,
-    error_through,
-    estimate_of_sums,
-    unbiased_square,
-    unwatched,
-)
 from calibrant.notions import Notion, NotionLike, as_notion
 from calibrant.sums import Plan, Predictions, RowScore, Sums, scan
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of, require_drawable
@@ -216,7 +206,7 @@ class Metric(Entry, ABC):
         """
 
     @abstractmethod
-    def estimate(self, setting: Setting) -> Estimate:
+    def estimate(self, setting: noise.Setting) -> Estimate:
         """Return the metric with its interval and what else is known."""
 
     def plan(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Plan:
@@ -265,7 +255,9 @@ class Metric(Entry, ABC):
         """Return the values of the rows, shape (n,), of which it is the mean; None where it is no mean over rows."""
         return None
 
-    def residuals(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Residuals | None:
+    def residuals(
+        self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None
+    ) -> noise.Residuals | None:
         """Return the residuals of a problem that it is the size of; None where it is no such size.
 
         Notion and bins are its own, and where it has none those asked for.
@@ -367,7 +359,7 @@ class Own(Metric):
         """Call the function, with the notion if it takes one."""
         return self._asked(problem, **({"notion": notion} if self.takes_notion and notion is not None else {}))
 
-    def estimate(self, setting: Setting) -> Estimate:
+    def estimate(self, setting: noise.Setting) -> Estimate:
         """Call the estimator."""
         if self.estimator is None:
             none = f"{self.name} has none"
@@ -442,7 +434,7 @@ class MeanOfRows(Metric):
         """Ask for sums of three powers of the values, of rows that are read in batches, and what else the value asks for."""
         head = as_simplex(problem.head())
         _, *others = self.plan(head).scores
-        centred = Centred.near(self.losses, head.at(slice(0, 4096)))
+        centred = noise.Centred.near(self.losses, head.at(slice(0, 4096)))
         return Plan(scores=((self.name, centred), *others))
 
     has_sums: ClassVar[bool] = True
@@ -462,12 +454,12 @@ class MeanOfRows(Metric):
             drawn.append(weight @ losses[each[rows], label] / simplex.weights.total)
         return self.value(problem), np.array(drawn)
 
-    def estimate(self, setting: Setting) -> Estimate:
+    def estimate(self, setting: noise.Setting) -> Estimate:
         """Return the mean with the interval of a mean; of one row, which does not say how much rows vary, with none."""
         level, rows = setting.resampling.level, 1.0
         if is_unread(setting.problem):
             assert setting.sums is not None
-            rows, found = setting.sums.rows, estimate_of_sums(setting.sums, self.name, self._endless, level)
+            rows, found = setting.sums.rows, noise.estimate_of_sums(setting.sums, self.name, self._endless, level)
         else:
             losses, weights = self.losses(setting.simplex), setting.simplex.weights
             found = mean_estimate(losses, weights, setting.bootstrap, level=level)
@@ -513,7 +505,7 @@ class MeanLogLoss(MeanOfRows):
     def plan_of_estimate(self, problem: Unread) -> Plan:
         """Ask for the number of infinite losses as well, where there may be some."""
         plan = super().plan_of_estimate(problem)
-        infinite = ((self._endless, partial(endless, self.losses)),) if self.per_row.clip == 0.0 else ()
+        infinite = ((self._endless, partial(noise.endless, self.losses)),) if self.per_row.clip == 0.0 else ()
         return replace(plan, scores=(*plan.scores, *infinite))
 
     @property
@@ -541,10 +533,10 @@ class ThroughLens(Metric):
     lens: Lens
     size: Size
 
-    def residuals(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> Residuals:
+    def residuals(self, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> noise.Residuals:
         """Return the residuals that it is the size of."""
         chosen = as_notion(notion if self.notion is None else self.notion, problem)
-        return Residuals(
+        return noise.Residuals(
             problem, chosen, self.lens if binning is None else self.lens.over(as_binning(binning)), self.size
         )
 
@@ -559,7 +551,7 @@ class ThroughLens(Metric):
     ) -> float:
         """Return the metric of a problem, under another notion, over other bins, through another lens or of another size."""
         through = lens or (self.lens if binning is None else self.lens.recut(as_binning(binning)))
-        return error_through(
+        return noise.error_through(
             problem, as_notion(self.notion if notion is None else notion, problem), through, size or self.size
         )
 
@@ -578,7 +570,7 @@ class ThroughLens(Metric):
         """Return the size, and those of drawn labels."""
         return self.residuals(problem).null(n_resamples, rng)
 
-    def estimate(self, setting: Setting) -> Estimate:
+    def estimate(self, setting: noise.Setting) -> Estimate:
         """Compare the size with the noise, which metrics share; or measure it anew on each draw."""
         seen = setting.residuals[self.name]
         if seen.has_fixed_cells:
@@ -589,9 +581,9 @@ class ThroughLens(Metric):
         """Return the difference; of a debiased metric that of the squares, with the standard error of the jackknife."""
         if not self.size.is_debiased:
             return super().difference(a, b, n_resamples, rng)
-        square, influence, times = unbiased_square(self.residuals(a))
+        square, influence, times = noise.unbiased_square(self.residuals(a))
         if b is not None:
-            other, others, _ = unbiased_square(self.residuals(b))
+            other, others, _ = noise.unbiased_square(self.residuals(b))
             square, influence = square - other, influence - others
         n = float(times.sum())
         centred = influence - float(times @ influence) / n
@@ -648,10 +640,10 @@ def estimates(
     problem: Problem,
     binning: int | Binning,
     resampling: Resampling,
-    progress: Progress = unwatched,
+    progress: noise.Progress = noise.unwatched,
     notion: NotionLike = None,
     sums: Sums | None = None,
-    known: Mapping[str, Residuals] | None = None,
+    known: Mapping[str, noise.Residuals] | None = None,
 ) -> dict[str, Estimate]:
     """Estimate each metric of a valid problem, by its name; ``notion`` is for the metrics that fix none.
 
@@ -660,7 +652,7 @@ def estimates(
     if sums is None or known is None:
         plan, known = plan_of(chosen, problem, binning, notion)
         sums = scan(problem, plan)
-    setting = Setting(
+    setting = noise.Setting(
         problem,
         as_simplex(problem),
         resampling,
@@ -676,7 +668,7 @@ def estimates(
 
 def plan_of(
     chosen: Sequence[Metric], problem: Problem, binning: int | Binning, notion: NotionLike
-) -> tuple[Plan, dict[str, Residuals]]:
+) -> tuple[Plan, dict[str, noise.Residuals]]:
     """Return what a scan must leave for the estimates, and the residuals that metrics are the size of, by their names.
 
     That is cells, and of rows that are read in batches what means need too.

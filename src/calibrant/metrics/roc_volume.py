@@ -716,30 +716,14 @@ def _volume_elsewhere(rows: SurfaceRows, rng: np.random.Generator) -> float:
 
 
 def _parts(rows: SurfaceRows, rng: np.random.Generator) -> Iterator[tuple[SurfaceRows, SurfaceRows]]:
-    """Deal the rows of each class out evenly; yield each part and the rest.
-
-    Where weights are numbers of rows each of equal rows is dealt by itself.
-    """
-    weight = np.zeros((FOLDS, rows.label.size))
-    for k in range(rows.n_classes):
-        own = np.flatnonzero(rows.label == k)
-        if Weights(rows.weight).are_counts:
-            weight[:, own] = _dealt(rows.weight[own].astype(np.int64), rng)
-        else:
-            mixed = rng.permutation(own)
-            weight[np.arange(own.size) % FOLDS, mixed] = rows.weight[mixed]
-    for inside in weight:
-        yield _with_weight(rows, inside), _with_weight(rows, rows.weight - inside)
-
-
-def _dealt(count: IntArray, rng: np.random.Generator) -> IntArray:
-    """Deal so many equal rows of each kind out, evenly; shape (FOLDS, n_kinds)."""
-    left, total, hands = count.copy(), int(count.sum()), []
+    """Deal the rows out, each of equal ones by itself where weights count them; yield each part and the rest."""
+    counts = Weights(rows.weight).are_counts
+    left = rows.weight.astype(np.int64) if counts else np.ones(rows.weight.size, dtype=np.int64)
     for fold in range(FOLDS):
-        size = (total - fold + FOLDS - 1) // FOLDS
-        hands.append(rng.multivariate_hypergeometric(left, size, method="marginals"))
-        left -= hands[-1]
-    return np.array(hands)
+        dealt = rng.binomial(left, 1.0 / (FOLDS - fold))
+        inside: FloatArray = dealt.astype(np.float64) if counts else dealt * rows.weight
+        yield _with_weight(rows, inside), _with_weight(rows, rows.weight - inside)
+        left -= dealt
 
 
 def _with_weight(rows: SurfaceRows, weight: FloatArray) -> SurfaceRows:
