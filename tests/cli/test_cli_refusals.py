@@ -397,12 +397,13 @@ def test_what_cannot_be_printed_is_said(command, where, why, folder):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.parametrize("where", ["2>&-", "2> /dev/full"])
 @pytest.mark.parametrize(
     ("words", "code"),
     [("good.csv --json", 0), ("good.csv --json --fail-if 'ece > 1e-9'", 1), ("nowhere.csv", 2), ("good.csv --best", 2)],
 )
-def test_the_exit_code_is_that_of_the_command_where_notes_are_lost(words, code, folder):
-    line = f"{sys.executable} -m calibrant assess --resamples 5 {words} 2>&-"
+def test_the_exit_code_is_that_of_the_command_where_notes_are_lost(words, code, where, folder):
+    line = f"{sys.executable} -m calibrant assess --resamples 5 {words} {where}"
     run = subprocess.run(line, shell=True, stdout=subprocess.PIPE, text=True, check=False)
     assert run.returncode == code
     assert code == 2 or json.loads(run.stdout)["rows"] > 0

@@ -84,6 +84,28 @@ def test_a_state_is_continued_and_no_file_is_counted_twice(run, tmp_path):
     assert "a file that was read must stay as it is" in said
 
 
+def test_files_of_one_name_in_two_folders_are_no_window_together(run):
+    Path("other").mkdir()
+    save("other/day_1.csv", 3, slice(0, 100))
+    code, _, error = run("days/day_1.csv", "other/day_1.csv")
+    assert code == 2
+    assert "files must have names that differ without folder and ending" in error
+    assert run("days/day_1.csv", "other/day_1.csv", "--time", "day", "--window", "1d")[0] == 0
+    assert run("days/day_1.csv", "--state", "state.json")[0] == 0
+    assert run("other/day_1.csv", "--state", "state.json")[0] == 2
+
+
+def test_windows_keep_their_names_when_other_folders_come(run):
+    Path("all/2026-01").mkdir(parents=True)
+    Path("days/day_1.csv").rename("all/2026-01/a.csv")
+    Path("days/day_2.csv").rename("all/2026-01/b.csv")
+    before = [one["window"] for one in windows(run("all", "--state", "state.json", "--json")[1])]
+    Path("all/2026-02").mkdir()
+    Path("days/day_3.csv").rename("all/2026-02/a.csv")
+    after = [one["window"] for one in windows(run("all", "--state", "state.json", "--json")[1])]
+    assert before == ["2026-01/a", "2026-01/b"] == after[:2]
+
+
 def test_groups_are_watched_in_one_pass(run):
     code, _, _ = run("days", "--by", "country", "--window", "1d", "--time", "day", "-o", "out.csv")
     assert code == 0

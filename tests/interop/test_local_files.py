@@ -1,10 +1,12 @@
 """Paths, folders and patterns stand for files, each of them once."""
 
 import os
+from pathlib import Path
 
 import pytest
 
-from calibrant.interop.writing import is_pattern, local_files
+from calibrant.exceptions import CalibrationWarning
+from calibrant.interop.writing import is_pattern, local_files, warn_of_unread
 
 LINKS = pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
 
@@ -46,6 +48,7 @@ def test_brackets_in_the_name_of_what_is_there_are_no_pattern(names):
     assert names("runs[1]") == names("runs[1]/f.csv") == ["runs[1]/f.csv"]
     assert names("runs[12]/*.csv") == ["runs1/g.csv"]
     assert names("runs[1]/h.csv") == []
+    assert names("runs[1]/*.csv") == ["runs[1]/f.csv"]
     assert [is_pattern(a) for a in ("runs[1]", "runs[1]/f.csv", "runs[12]", "runs1/*")] == [False, False, True, True]
 
 
@@ -57,3 +60,24 @@ def test_links_to_files_are_followed_and_those_to_folders_are_not(names, tmp_pat
     (tmp_path / "in" / "gone.csv").symlink_to(tmp_path / "nowhere")
     assert names("in") == ["in/c.csv", "in/gone.csv"]
     assert names("in/a_link.csv") == ["in/a_link.csv"]
+
+
+def test_a_pattern_is_of_the_folder_that_one_stands_in(names, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path / "runs[1]")
+    assert [path.name for path in local_files(Path("*.csv"))] == ["f.csv"]
+
+
+def test_a_folder_that_cannot_be_listed_is_no_folder_without_files(names, monkeypatch):
+    def closed(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("os.scandir", closed)
+    with pytest.raises(PermissionError):
+        names("in")
+
+
+@LINKS
+def test_links_to_folders_are_named(names, tmp_path):
+    (tmp_path / "in" / "more").symlink_to(tmp_path / "runs1", target_is_directory=True)
+    with pytest.warns(CalibrationWarning, match=r"in holds more, not read: .* name what links lead to"):
+        warn_of_unread("in", tmp_path / "in")

@@ -9,11 +9,21 @@ from strategies import columns, tables
 
 from calibrant import assess
 from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kernel as kernel_sums
 from calibrant.metrics import kernel as pairs_module
 from calibrant.metrics import kernel_calibration_error
-from calibrant.metrics.kernel import InSpace, Noise, OnLine, median_distance, noise_of_labels, pairs_of, simplex_corners
+from calibrant.metrics.kernel import (
+    InSpace,
+    Noise,
+    OnLine,
+    SimplexPairs,
+    median_distance,
+    noise_of_labels,
+    pairs_of,
+    simplex_corners,
+)
 from calibrant.notions import as_notion
 from calibrant.significance import kernel_test
 
@@ -171,6 +181,27 @@ def test_other_labels_give_the_sums_that_they_would_give_as_data(notion, rows, s
             assert sums[number] / pairs.number == pytest.approx(drawn.mean, rel=1e-9, abs=1e-12)
             crossed = np.einsum("ie,ie,i->", drawn.residual, pairs.witness, pairs.weight)
             assert along[number] == pytest.approx(crossed, rel=1e-9, abs=1e-12)
+
+
+def test_pairs_of_equal_labels_give_the_same_sums_as_matrix_products():
+    label, prob = miscalibrated(60, 5)
+    weight = np.random.default_rng(2).random(60)
+    pairs = SimplexPairs(as_simplex(as_problem(label, prob, sample_weight=weight)), 0.2)
+    labels = np.random.default_rng(3).integers(0, 5, (7, 60))
+    np.testing.assert_allclose(pairs._walked(labels), pairs._multiplied(labels), rtol=1e-10)
+
+
+def test_of_many_rows_a_whole_weight_is_a_number_of_equal_rows():
+    label, prob = miscalibrated(7000, 3)
+    weight = np.ones(7000)
+    weight[7] = 3000
+    with pytest.warns(CalibrationWarning, match="are drawn from a fixed seed"):
+        found = kernel_calibration_error(label, prob, sample_weight=weight)
+    with pytest.warns(CalibrationWarning, match="are drawn from a fixed seed"):
+        copies = kernel_calibration_error(
+            np.append(label, np.repeat(label[7], 2999)), np.append(prob, np.repeat(prob[7:8], 2999, axis=0), axis=0)
+        )
+    assert found == pytest.approx(copies, rel=1e-9)
 
 
 def test_the_bootstrap_of_pairs_is_that_of_arcones_and_gine():
