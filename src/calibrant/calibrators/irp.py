@@ -286,7 +286,7 @@ def require_few(n_classes: int, n_distinct: int) -> None:
 def as_points(candidates: int | Word | GridPoints) -> GridPoints:
     """Return the points that a number of steps or the word stands for."""
     if isinstance(candidates, GridPoints):
-        return candidates
+        candidates = candidates.steps
     if isinstance(candidates, str) and candidates in ("data", "exact"):
         return GridPoints(candidates)
     hint = "Pass the steps of a grid, such as 100, or 'data' or 'exact'"
