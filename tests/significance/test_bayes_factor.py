@@ -31,7 +31,7 @@ def test_the_statistic_is_that_of_the_definition(k):
 
 @pytest.mark.parametrize(("most", "own"), [(30, True), (15, False)])
 def test_of_many_classes_each_depends_on_its_own_probability_or_on_what_all_share(most, own, monkeypatch):
-    monkeypatch.setattr(bayes_factor, "MOST_DENSE", most)
+    monkeypatch.setattr("calibrant.fit.evidence.MOST_DENSE", most)
     prob, label = forecast(40, 4), np.random.default_rng(2).integers(0, 4, 40)
     groups = groups_of(4)
     points = [dict(zip(groups, rho, strict=True)) for rho in bayes_factor._points(groups, 4)]
