@@ -165,7 +165,11 @@ class Watch:
             "groups": {name: monitor.to_dict() for name, monitor in sorted(self.monitors.items())},
             "reported": self.reported,
         }
-        text = json.dumps(state | {"checksum": checksum_of(state)}, allow_nan=False)
+        try:
+            text = json.dumps(state | {"checksum": checksum_of(state)}, allow_nan=False)
+        except ValueError as error:  # sums beyond the largest number, as of a state that somebody changed
+            must = f"--state {self.path} must have sums that are finite; some are not"
+            raise ValueError(f"{must}. Put back a copy of it, or begin a new one.") from error
         if self._bytes() != self.before:
             must = f"--state must stay as it was while a run reads files; another run wrote {self.path}"
             raise ValueError(f"{must}. Nothing was written; run again.")
