@@ -286,7 +286,8 @@ def require_few(n_classes: int, n_distinct: int) -> None:
 def as_points(candidates: int | Word | GridPoints) -> GridPoints:
     """Return the points that a number of steps or the word stands for."""
     if isinstance(candidates, GridPoints):
-        candidates = candidates.steps
+        as_points(candidates.steps)  # refuses a word that is none
+        return candidates
     if isinstance(candidates, str) and candidates in ("data", "exact"):
         return GridPoints(candidates)
     hint = "Pass the steps of a grid, such as 100, or 'data' or 'exact'"
