@@ -78,7 +78,8 @@ def is_table(name: str) -> bool:
 
 def warn_of_unread(address: str, path: Path) -> None:
     """Warn of files of a folder that may be tables, such as ``a.csv.gz``, and are not read."""
-    links = (Path(at, one) for at, folders, _ in os.walk(path) for one in folders if os.path.islink(Path(at, one)))
+    seen = (Path(at, one) for at, folders, _ in os.walk(path) for one in folders if not one.startswith(HIDDEN))
+    links = (one for one in seen if one.is_symlink())
     unread = [*links, *(one for one in _below(path) if _is_unread(one))] if path.is_dir() else []
     if unread:
         unread.sort()

@@ -244,7 +244,7 @@ BARS = 200
 """Bars of a law in a formula."""
 
 FAR = 4.0
-"""An observed value so many widths of the law away from it is told, and not drawn to scale."""
+"""Widths of the law beyond which an observed value is written in words, not drawn to scale."""
 
 
 def plot_null(result: TestResult, *, ax: Any = None) -> Any:
