@@ -54,8 +54,8 @@ from calibrant.fit.folds import copies_of, observed
 SAFE_BELOW, SAFE_BELOW_OF_TWO = 1000, 3000
 """Rows from which on the default stands by itself, and not within `SafeCalibrator`: of three classes or more, and of two."""
 
-MOST_CLASSES = 100
-"""Classes up to which it is `EvidenceScaling`, which then fits 10 000 rows or more in seconds."""
+MOST_CLASSES = 500
+"""Classes up to which it is `EvidenceScaling`, which fits a million numbers: 2000 rows of so many classes, too few of more."""
 
 
 class Method(NamedTuple):
@@ -77,7 +77,7 @@ class Method(NamedTuple):
 def default_method(n_classes: int, n_rows: float) -> Method:
     """Return what is fitted to so many classes and rows, for which weights stand, where no method is named.
 
-    It is `EvidenceScaling`, and above 100 classes `StructuredMatrixScaling`; within `SafeCalibrator` below 1000 rows, of two
+    It is `EvidenceScaling`, and above 500 classes `StructuredMatrixScaling`; within `SafeCalibrator` below 1000 rows, of two
     classes below 3000. docs/calibrators.md has the reasons.
     """
     safe = not n_rows >= (SAFE_BELOW_OF_TWO if n_classes == 2 else SAFE_BELOW)
@@ -236,7 +236,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         calibrators`` prints them), or an object, which is cloned. A word of a method of one score stands for
         `ByNotion` of it where there are more than two classes, as on the command line: each class is calibrated against the
         rest, and rows are divided by their sums. An object says so itself: ``ByNotion("isotonic", "top-label")``. By default,
-        as in ``calibrant fit``, `EvidenceScaling`, and above 100 classes `StructuredMatrixScaling`; within `SafeCalibrator`
+        as in ``calibrant fit``, `EvidenceScaling`, and above 500 classes `StructuredMatrixScaling`; within `SafeCalibrator`
         where the calibrator has fewer than 1000 rows, of two classes fewer than 3000.
     cv : int, splitter, iterable or "prefit", default=5
         Folds (stratified, for a number; and of whole groups, where ``fit`` gets groups, or where rows are copies, as after

@@ -140,7 +140,7 @@ files FILE (+): predictions of the same rows, such as those of two models; the f
 {FORCE}{COLUMNS}"""
 FIT = f"""\
 {CALIBRATION_SET}\
---method NAME: see `calibrant list calibrators` (default: evidence-scaling, above 100 classes sms; below 1000 rows, of two
+--method NAME: see `calibrant list calibrators` (default: evidence-scaling, above 500 classes sms; below 1000 rows, of two
     classes below 3000, with --safe; with --notion beta)
 --notion NAME: for methods of one score: binary (default of two classes), class-wise (default of more), confidence, top-label,
     top-3-label, top-3-confidence, ...; see `calibrant list notions`
