@@ -104,7 +104,7 @@ def _labels(rng: np.random.Generator, prob: np.ndarray) -> np.ndarray:
     return (rng.random((len(prob), 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, prob.shape[1] - 1)
 
 
-# The forecasts that compare.py and harm.py take.
+# The forecasts that advice.py and defaults.py take.
 #
 # Published ones come from the data in $CALIBRANT_DATA or ../shared/data, if there is such; ten classifiers are trained here,
 # on the tables found there or else on those of scikit-learn.
