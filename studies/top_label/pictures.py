@@ -259,11 +259,8 @@ def error_table(design: fc.Design) -> str:
 
 def root_table(design: fc.Design) -> str:
     """Bias-corrected root mean square of the gaps, and how far the classes lie apart."""
-    head = [
-        "root mean square, bias-corrected",
-        *(f"predicted {number}" for number in fc.CLASSES),
-        "highest less lowest",
-    ]
+    predicted = (f"predicted {number}" for number in fc.CLASSES)
+    head = ["root mean square, bias-corrected", *predicted, "highest less lowest"]
     body = []
     for name in fc.METHODS:
         of = fc.by_class(design, name)
