@@ -43,13 +43,7 @@ SECONDS = {"TCE": 71.78, "ECE": 0.4873, "ACE": 0.4221, "MCE": 0.0046, "MCE(Q)": 
 """Average time of each metric in Table 5: 50,000 predictions on one CPU."""
 
 
-NETWORKS = {
-    "alexnet": "AlexNet",
-    "vgg19": "VGG19",
-    "resnet18": "ResNet18",
-    "resnet50": "ResNet50",
-    "resnet152": "ResNet152",
-}
+NETWORKS = {name.lower(): name for name in ("AlexNet", "VGG19", "ResNet18", "ResNet50", "ResNet152")}
 """In the order of the table."""
 
 METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
@@ -140,18 +134,11 @@ def bin_table() -> str:
     """The bins of AlexNet."""
     panel = curve("alexnet").panels[0]
     bins = panel.bins
-    body = [
-        [
-            str(b + 1),
-            f"{bins.edges[b + 1]:.4g}",
-            f"{int(bins.count[b])}",
-            f"{bins.mean_prob[b]:.5f}",
-            f"{bins.event_rate[b]:.5f}",
-            f"{panel.lower[b]:.5f} to {panel.upper[b]:.5f}",
-            f"{panel.rejected_share[b]:.1%}",
-        ]
-        for b in range(len(bins))
-    ]
+    body = []
+    for b in range(len(bins)):
+        rates = [f"{of[b]:.5f}" for of in (bins.mean_prob, bins.event_rate, panel.lower, panel.upper)]
+        size = [str(b + 1), f"{bins.edges[b + 1]:.4g}", f"{int(bins.count[b])}"]
+        body.append([*size, *rates[:2], " to ".join(rates[2:]), f"{panel.rejected_share[b]:.1%}"])
     return table(["bin", "upper edge", "rows", "mean probability", "event rate", "accepted", "rejected"], body)
 
 
@@ -161,16 +148,8 @@ def quality_table() -> str:
     for name, binning in BINNINGS.items():
         of = binning_quality(dogs()["y"], dogs()["alexnet"], binning=binning)
         fall = f"{of.n_violations}" + (f", up to {of.largest_violation:.4f}" if of.n_violations else "")
-        body.append(
-            [
-                name,
-                f"{of.n_bins}",
-                f"{of.smallest:g} to {of.largest:g}",
-                f"{of.criterion:.6f}",
-                f"{of.within_bin_error:.4f}",
-                fall,
-            ]
-        )
+        size = [f"{of.n_bins}", f"{of.smallest:g} to {of.largest:g}"]
+        body.append([name, *size, f"{of.criterion:.6f}", f"{of.within_bin_error:.4f}", fall])
     return table(["bins of AlexNet", "", "rows", "criterion (eq. 8)", "within bins", "event rate falls"], body)
 
 
@@ -221,14 +200,11 @@ def bins_of(y: np.ndarray, prob: np.ndarray, binning: Binning) -> Bins:
 
 def compared(y: np.ndarray, prob: np.ndarray) -> list[list[float]]:
     """Number of bins, rows of the largest bin, and TCE: of the blocks, and of the cut as printed."""
-    return [
-        [
-            len(bins := bins_of(y, prob, binning)),
-            int(bins.count.max()),
-            bin_test_calibration_error(y, prob, binning=binning, labels=[0, 1]),
-        ]
-        for binning in (BLOCKS, PrintedCut())
-    ]
+    found = []
+    for binning in (BLOCKS, PrintedCut()):
+        bins, tce = bins_of(y, prob, binning), bin_test_calibration_error(y, prob, binning=binning, labels=[0, 1])
+        found.append([len(bins), int(bins.count.max()), tce])
+    return found
 
 
 def of_networks() -> list[list[list[float]]]:

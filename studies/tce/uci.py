@@ -246,26 +246,15 @@ def shown() -> Forecast:
 
 def bins_table() -> str:
     """Table 1, first split, beside the range over splits and the paper's figures."""
-    head = [
-        "binning",
-        "total error",
-        "paper",
-        "averaged within-bin error",
-        "paper",
-        "bins",
-        "rows of a bin",
-        "violations",
-    ]
+    errors = ["total error", "paper", "averaged within-bin error", "paper"]
+    head = ["binning", *errors, "bins", "rows of a bin", "violations"]
     body = []
     for name in BINNINGS:
         of, every = quality(shown(), name), [quality(forecast("satimage", "RF", seed), name) for seed in SEEDS]
         total, within = ([getattr(one, word) for one in every] for word in ("criterion", "within_bin_error"))
-        figures = [
-            f"{of.criterion:.3f} ({min(total):.3f} to {max(total):.3f})",
-            f"{BINS[name][0]:.3f}",
-            f"{of.within_bin_error:.3f} ({min(within):.3f} to {max(within):.3f})",
-            f"{BINS[name][1]:.3f}",
-        ]
+        figures = []
+        for own, every, paper in ((of.criterion, total, BINS[name][0]), (of.within_bin_error, within, BINS[name][1])):
+            figures += [f"{own:.3f} ({min(every):.3f} to {max(every):.3f})", f"{paper:.3f}"]
         size = f"{of.smallest:.0f} to {of.largest:.0f}"
         body.append([name, *figures, str(of.n_bins), size, str(of.n_violations)])
     return table(head, body)
@@ -360,17 +349,8 @@ def title(of: Forecast) -> str:
 LEVEL = 0.05
 
 PAIRS = (
-    ("TCE", "ECE"),
-    ("TCE", "ACE"),
-    ("ECE", "ACE"),
-    ("TCE", "TCE(Q)"),
-    ("TCE", "MCE"),
-    ("TCE", "NLL"),
-    ("ECE", "NLL"),
-    ("ACE", "NLL"),
-    ("TCE", "MCB"),
-    ("ECE", "MCB"),
-    ("ACE", "MCB"),
+    *(("TCE", "ECE"), ("TCE", "ACE"), ("ECE", "ACE"), ("TCE", "TCE(Q)"), ("TCE", "MCE")),
+    *((one, score) for score in ("NLL", "MCB") for one in ("TCE", "ECE", "ACE")),
 )
 
 
@@ -414,7 +394,7 @@ NOMINAL = 100.0 * LEVEL
 
 IMBALANCED = tuple(name for name in DATA_SETS if name != "spambase")
 
-CLEAR_METRICS = ("TCE", "TCE(Q)", "ECE", "ACE", "MCE", "MCE(Q)")
+CLEAR_METRICS = PAPER_METRICS
 
 
 def n_models() -> int:
@@ -427,15 +407,10 @@ def clear_table() -> str:
     for metric in CLEAR_METRICS:
         digits = 1 if metric.startswith("TCE") else 3
         floor, found = floors(metric).mean(axis=-1), values(metric).mean(axis=-1)
-        body.append(
-            [
-                metric,
-                f"{found.min():.{digits}f} to {found.max():.{digits}f}",
-                f"{floor.min():.{digits}f} to {floor.max():.{digits}f}",
-                f"{n_clear(metric)} of {n_models()}",
-                f"{int((pvalues(metric) > LEVEL).all(axis=-1).sum())} of {n_models() // len(SEEDS)}",
-            ]
-        )
+        ranges = (f"{of.min():.{digits}f} to {of.max():.{digits}f}" for of in (found, floor))
+        none = int((pvalues(metric) > LEVEL).all(axis=-1).sum())
+        clear = [f"{n_clear(metric)} of {n_models()}", f"{none} of {n_models() // len(SEEDS)}"]
+        body.append([metric, *ranges, *clear])
     head = ["error", "models", "calibrated forecasts with their probabilities", "clear", "clear in no split"]
     return table(head, body)
 
