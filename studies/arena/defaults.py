@@ -1,8 +1,8 @@
-"""What defaults were chosen by: python -m studies.arena.defaults [finite] [logits] [diagonal] [rise]
+"""What defaults were chosen by: python -m studies.arena.defaults [finite] [logits] [diagonal]
 
 Each prints the log loss of test rows by option, and the paired differences between two options, in about a minute. The
-forecasts are those of docs/comparison.md and docs/do-no-harm.md, for ``rise`` those of docs/na-isotonic.md, and for
-``logits`` the classifiers below, whose logits are known as they leave the classifier.
+forecasts are those of docs/comparison.md and docs/do-no-harm.md, for ``logits`` the classifiers below, whose logits are known
+as they leave the classifier.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from calibrant import (
     DirichletCalibration,
     IsotonicCalibration,
     SafeCalibrator,
-    SortedCumulativeIsotonic,
     VectorScaling,
     log_loss,
 )
@@ -48,8 +47,7 @@ from calibrant.calibrators import (
 from studies.arena.data_sets import Forecast, classifiers, prob_of_rows, published, spambase, tables, trained
 from studies.arena.results import WORSE
 from studies.claims import data_dir
-from studies.na_isotonic.forecasts import calibrated_part as calibrated
-from studies.na_isotonic.forecasts import models, name_of, overfitted
+from studies.na_isotonic.forecasts import overfitted
 
 SEEDS = 3
 FINITE = (None, "clip", "smooth")
@@ -194,16 +192,6 @@ def diagonal() -> None:
     )
 
 
-def rise() -> None:
-    """Sorted cumulative isotonic regression: where a rise goes."""
-    losses: Losses = {"last": {}, "spread": {}}
-    for model in models():
-        for way, found in losses.items():
-            prob = calibrated(model, partial(SortedCumulativeIsotonic, rise=way))
-            found[name_of(model), str(model.seed)] = clipped_loss(model.y_test, prob)
-    show("SortedCumulativeIsotonic(rise=)", losses)
-
-
 def logits() -> None:
     """Vector and matrix scaling: as given, log-softmax, or against the last class."""
     resnet = next(f for f in (make() for make in published()) if f.name == "cifar10_resnet50")
@@ -283,7 +271,7 @@ def main() -> None:
     """Run what was asked for, or all."""
     threadpool_limits(1)
     warnings.simplefilter("ignore")  # a class that is absent, a map without optimum: the result is defined
-    known = {"finite": finite, "logits": logits, "diagonal": diagonal, "rise": rise}
+    known = {"finite": finite, "logits": logits, "diagonal": diagonal}
     for word in sys.argv[1:] or known:
         known[word]()
 

@@ -1,6 +1,6 @@
 """Print tables of docs/evidence-scaling.md and docs/evidence-intervals.md: log loss of public networks, tests, intervals.
 
-Run: python -m studies.evidence_scaling losses, few, needed, coverage. The data lie in $CALIBRANT_DATA, or in shared/data
+Run: python -m studies.evidence_scaling losses, needed, coverage. The data lie in $CALIBRANT_DATA, or in shared/data
 beside the repository.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from calibrant import SafeCalibrator, TemperatureScaling, log_loss
+from calibrant import TemperatureScaling, log_loss
 from calibrant.calibrators import EvidenceScaling, StructuredMatrixScaling
 from calibrant.significance import bayes_factor_test, cox_test, kernel_test, resampling_test
 from studies.claims import data_dir, table
@@ -181,7 +181,6 @@ SIZES: Mapping[str, tuple[int, ...]] = {
 }
 
 METHODS: Mapping[str, Any] = {
-    "as it is": None,
     "temperature": TemperatureScaling(),
     "SMS": StructuredMatrixScaling(),
     "ES, fast": EvidenceScaling(pool="fast"),
@@ -190,21 +189,7 @@ METHODS: Mapping[str, Any] = {
     "ES, class kept": EvidenceScaling(keep="argmax"),
 }
 
-MANY = 10
-
-OF_FEW: Mapping[str, Any] = {
-    "as it is": None,
-    "temperature": TemperatureScaling(),
-    "ES": EvidenceScaling(),
-    "ES, order kept": EvidenceScaling(keep="order"),
-    "ES, safe": SafeCalibrator(EvidenceScaling()),
-    "temperature, safe": SafeCalibrator(TemperatureScaling()),
-}
-"""What is tried on networks with few rows."""
-
-OF_TEN, FEW, WORSE = ("cifar10_resnet50", "cifar10_lenet5"), (100, 300), 1e-4
-"""A network that needs little calibration and one that needs more, numbers of rows, and by how much a log loss is higher where
-harm was done."""
+MANY, FEW = 10, (100, 300)
 
 
 def forecast(name: str) -> tuple[Any, Any]:
@@ -217,37 +202,18 @@ def forecast(name: str) -> tuple[Any, Any]:
     return softmax(logit, axis=1), np.concatenate([held["y_cal"], held["y_test"]])
 
 
-def losses(name: str, n: int) -> list[float]:
+def losses(network: str, n: int) -> list[float]:
     """Return the mean log loss of each method over the splits."""
-    prob, label = forecast(name)
+    prob, label = forecast(network)
     found = []
     for seed in range(SPLITS_OF_MANY if prob.shape[1] > MANY else SPLITS_OF_FEW if n in FEW else SPLITS):
         order = np.random.default_rng(seed).permutation(len(label))
-        rows, rest = order[:n], order[n:]
-        found.append([log_loss(label[rest], calibrated_rest(one, prob, label, rows, rest)) for one in METHODS.values()])
+        rows, rest, after = order[:n], order[n:], {"as it is": prob[order[n:]]}
+        for name, method in METHODS.items():
+            fitted = method.set_params(labels=range(prob.shape[1])).fit(prob[rows], label[rows])
+            after[name] = fitted.predict_proba(prob[rest])
+        found.append([log_loss(label[rest], one) for one in after.values()])
     return [float(value) for value in np.mean(found, axis=0)]
-
-
-def with_few(network: str, n: int) -> Iterator[tuple[str, float, int, float]]:
-    """Yield each method of `OF_FEW` with its mean log loss, the splits in which it does harm, and its worst increase."""
-    prob, label = forecast(network)
-    for name, method in OF_FEW.items():
-        found = []
-        for seed in range(SPLITS_OF_FEW):
-            order = np.random.default_rng(seed).permutation(len(label))
-            rows, rest = order[:n], order[n:]
-            each = (log_loss(label[rest], calibrated_rest(one, prob, label, rows, rest)) for one in (method, None))
-            found.append([float(loss) for loss in each])
-        loss, before = np.transpose(found)
-        yield name, float(loss.mean()), int(np.sum(loss - before > WORSE)), float(np.max(loss - before))
-
-
-def calibrated_rest(method: Any, prob: Any, label: Any, rows: Any, rest: Any) -> Any:
-    """Return calibrated probabilities of the rest."""
-    if method is None:
-        return prob[rest]
-    fitted = method.set_params(labels=range(prob.shape[1])).fit(prob[rows], label[rows])
-    return fitted.predict_proba(prob[rest])
 
 
 def main(what: str) -> None:
@@ -256,15 +222,7 @@ def main(what: str) -> None:
         lines = [
             [name, f"{n}", *(f"{loss:.4f}" for loss in losses(name, n))] for name, sizes in SIZES.items() for n in sizes
         ]
-        print(table(["network", "rows", *METHODS], lines))
-    elif what == "few":
-        lines = [
-            [network, f"{n}", name, f"{loss:.4f}", f"{worse} of {SPLITS_OF_FEW}", f"{most:+.4f}"]
-            for network in OF_TEN
-            for n in FEW
-            for name, loss, worse, most in with_few(network, n)
-        ]
-        print(table(["network", "rows", "method", "log loss", "splits worse", "worst split"], lines))
+        print(table(["network", "rows", "as it is", *METHODS], lines))
     elif what == "needed":
         print(table(HEAD_NEEDED, list(lines_needed())))
     else:
