@@ -7,21 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from calibrant import (
-    EqualMass,
-    bin_test_calibration_error,
-    calibration_slope,
-    expected_calibration_error,
-    maximum_calibration_error,
-)
+from calibrant import EqualMass, bin_test_calibration_error, expected_calibration_error, maximum_calibration_error
 from calibrant._core.rows import Weights
 from calibrant.binning import Binning, Bins, BoundedIsotonic, Isotonic
-from calibrant.curves import BinTestCurve, bin_test_curve, binning_quality
-from calibrant.metrics import BinTest, calibration_in_the_large, estimate_calibration_error
 from calibrant.notions import BinaryProblem
 from studies.claims import data_dir, table
 
@@ -57,14 +49,6 @@ METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 }
 PAPERS = tuple(METRICS)[:5]
 DIGITS = {"TCE": 3, "TCE(Q)": 3, "TCE(V)": 3}
-
-BINNINGS: dict[str, Binning | int] = {
-    "PAVA-BC": BoundedIsotonic(),
-    "PAVA": Isotonic(),
-    "10 equal mass": EqualMass(10),
-    "10 equal width": 10,
-}
-RESAMPLES = 100
 
 
 @cache
@@ -123,53 +107,6 @@ def error_table() -> str:
 def seconds_of_tce() -> float:
     """Mean CPU seconds of the TCE of a network."""
     return float(np.mean([error(network, "TCE")[1] for network in NETWORKS]))
-
-
-def curve(network: str) -> BinTestCurve:
-    """The tested reliability of a network."""
-    return bin_test_curve(dogs()["y"], dogs()[network])
-
-
-def bin_table() -> str:
-    """The bins of AlexNet."""
-    panel = curve("alexnet").panels[0]
-    bins = panel.bins
-    body = []
-    for b in range(len(bins)):
-        rates = [f"{of[b]:.5f}" for of in (bins.mean_prob, bins.event_rate, panel.lower, panel.upper)]
-        size = [str(b + 1), f"{bins.edges[b + 1]:.4g}", f"{int(bins.count[b])}"]
-        body.append([*size, *rates[:2], " to ".join(rates[2:]), f"{panel.rejected_share[b]:.1%}"])
-    return table(["bin", "upper edge", "rows", "mean probability", "event rate", "accepted", "rejected"], body)
-
-
-def quality_table() -> str:
-    """The criterion that bins are judged by."""
-    body = []
-    for name, binning in BINNINGS.items():
-        of = binning_quality(dogs()["y"], dogs()["alexnet"], binning=binning)
-        fall = f"{of.n_violations}" + (f", up to {of.largest_violation:.4f}" if of.n_violations else "")
-        size = [f"{of.n_bins}", f"{of.smallest:g} to {of.largest:g}"]
-        body.append([name, *size, f"{of.criterion:.6f}", f"{of.within_bin_error:.4f}", fall])
-    return table(["bins of AlexNet", "", "rows", "criterion (eq. 8)", "within bins", "event rate falls"], body)
-
-
-@cache
-def estimate(network: str) -> Any:
-    """TCE with what a calibrated forecast would show."""
-    y, prob = dogs()["y"], dogs()[network]
-    return estimate_calibration_error(y, prob, binning=BoundedIsotonic(), loss=BinTest(), n_resamples=RESAMPLES)
-
-
-def size_of_error_table() -> str:
-    """What the networks have in log-odds, and what a calibrated forecast would show."""
-    body = []
-    for network, name in NETWORKS.items():
-        y, prob, e = dogs()["y"], dogs()[network], estimate(network)
-        large, slope = calibration_in_the_large(y, prob), calibration_slope(y, prob)
-        body.append(
-            [name, f"{e.value:.3f}", f"{e.noise_floor:.1f}", f"{e.pvalue:.3f}", f"{large:+.3f}", f"{slope:.3f}"]
-        )
-    return table(["", "TCE", "if calibrated", "p-value", "in the large", "slope"], body)
 
 
 # Algorithm 3 as it is printed: it cuts where the event rate changes, so that equal neighbours among the blocks are joined.
