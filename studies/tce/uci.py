@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import product, starmap
 from typing import Any
 
@@ -18,11 +18,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
-from calibrant import EqualMass, EqualWidth, calibration_error, log_loss
+from calibrant import EqualMass, EqualWidth, calibration_error
 from calibrant._core.rows import Weights
 from calibrant.binning import Bins, BoundedIsotonic, Isotonic
 from calibrant.curves import BinningQuality, binning_quality
-from calibrant.metrics import BinTest, corp_decomposition, estimate_calibration_error, mean_class_brier_loss
+from calibrant.metrics import BinTest, estimate_calibration_error
 from calibrant.metrics.estimate import Estimate
 from calibrant.notions import BinaryProblem
 from studies.claims import data_dir, table
@@ -142,23 +142,11 @@ SPELLINGS: dict[str, Mapping[str, Any]] = {
     "ACE": {"binning": EqualMass(N_BINS)},
     "MCE": {"binning": EqualWidth(N_BINS), "norm": "max"},
     "MCE(Q)": {"binning": EqualMass(N_BINS), "norm": "max"},
-    "debiased": {"binning": EqualMass(N_BINS), "loss": "debiased squared gap", "norm": "root"},
 }
 """Calibration errors: points of `calibration_error`."""
 
-PROPER: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
-    "NLL": partial(log_loss, clip=1e-12),
-    "Brier": mean_class_brier_loss,
-    "MCB": lambda y, prob: corp_decomposition(y, prob)["miscalibration"],
-}
-"""Proper scores, and the part of one that is miscalibration, which has no bins to choose."""
-
-METRICS = (*SPELLINGS, *PROPER)
-
 
 def measure(of: Forecast, metric: str) -> float:
-    if metric in PROPER:
-        return PROPER[metric](of.y, of.prob)
     return calibration_error(of.y, of.prob, **SPELLINGS[metric])
 
 
@@ -348,11 +336,6 @@ def title(of: Forecast) -> str:
 
 LEVEL = 0.05
 
-PAIRS = (
-    *(("TCE", "ECE"), ("TCE", "ACE"), ("ECE", "ACE"), ("TCE", "TCE(Q)"), ("TCE", "MCE")),
-    *((one, score) for score in ("NLL", "MCB") for one in ("TCE", "ECE", "ACE")),
-)
-
 
 def best_by_rank(metric: str) -> np.ndarray:
     """Number of the best model of each ranking, one a data set and split."""
@@ -368,23 +351,12 @@ def n_rankings() -> int:
     return len(DATA_SETS) * len(SEEDS)
 
 
-def paper_same_best(one: str, other: str) -> tuple[int, int] | None:
-    """In how many of the paper's tables two metrics name the same best model, and of how many; None without figures."""
-    if {one, other} & set(PROPER):
-        return None
+def paper_same_best(one: str, other: str) -> tuple[int, int]:
+    """In how many of the paper's tables two metrics name the same best model, and of how many."""
     tables = printed().values()
     both = [of for of in tables if all(one in figures and other in figures for figures in of.values())]
     agree = [min(of, key=lambda name: of[name][one]) == min(of, key=lambda name: of[name][other]) for of in both]
     return sum(agree), len(agree)
-
-
-def best_table() -> str:
-    body = []
-    for one, other in PAIRS:
-        said = paper_same_best(one, other)
-        printed = "" if said is None else f"{said[0]} of {said[1]}"
-        body.append([f"{one} and {other}", f"{same_best(one, other)} of {n_rankings()}", printed])
-    return table(["same best model", "here", "in the paper's tables"], body)
 
 
 # How many models each error tells from calibrated ones, and what the ECE is made of.
