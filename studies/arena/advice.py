@@ -84,13 +84,8 @@ def _line(draws: list[Followed]) -> list[str]:
         f"{method} {count} times" if count > 1 else method
         for method, count in Counter(one.method for one in draws).most_common()
     )
-    return [
-        first.forecast,
-        f"{first.rows:,} x {first.n_classes}",
-        advised,
-        f"{np.mean([one.change for one in draws]):+.4f}",
-        f"{worst.change:+.4f} ({worst.standard_error:.4f})",
-    ]
+    mean, most = np.mean([one.change for one in draws]), f"{worst.change:+.4f} ({worst.standard_error:.4f})"
+    return [first.forecast, f"{first.rows:,} x {first.n_classes}", advised, f"{mean:+.4f}", most]
 
 
 def main() -> None:
