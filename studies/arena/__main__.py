@@ -17,23 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
-from studies.arena.cells import FOLDER, REPETITIONS, SIZES, Cell, forget, methods, plan, run, warm_up
+from studies.arena.cells import FOLDER, REPETITIONS, SIZES, Cell, forget, plan, run, warm_up
 from studies.arena.data_sets import DESIGN, PARTS
 from studies.arena.out_of_fold import FOLDER as FORECASTS
 from studies.arena.out_of_fold import stored
 
-SECONDS = {50: 1.2, 100: 1.2, 300: 1.5, 1000: 2.0, 3000: 5.0, 10_000: 12.0}
-"""Processor time of a cell with 30 calibrators and six peers, on average: measured up to 1000 rows, guessed beyond."""
-
 MOST_GIGABYTES = 6.0
 """Memory of a process; a fit that asks for more is a line with the note "failed: MemoryError"."""
-
-
-def estimate(cells: list[Cell], jobs: int, share: float = 1.0) -> str:
-    """How many cells there are, and how long they take."""
-    seconds = share * sum(SECONDS.get(cell.rows, 1.0) for cell in cells)
-    hours = seconds / 3600.0
-    return f"{len(cells)} cells, about {hours:.2f} hours of processor time, {hours / jobs:.2f} hours with {jobs} jobs"
 
 
 def run_all(
@@ -79,8 +69,9 @@ def main() -> None:
     if not known:
         sys.exit("no forecasts: run python -m studies.arena.out_of_fold first")
     cells = [cell for cell in plan(known, chosen.sizes) if cell.draw < chosen.draws]
-    share = 1.0 if chosen.only is None else len(chosen.only) / len(methods(3))
-    sys.stdout.write(f"{len(known)} forecasts, {estimate(cells, chosen.jobs, share)}\n")
+    sys.stdout.write(
+        f"{len(known)} forecasts, {len(cells)} cells of 1 to 12 seconds of processor time for all methods\n"
+    )
     sys.stdout.flush()
     start = time.perf_counter()
     begun = run_all(cells, chosen.jobs, chosen.minutes, chosen.only, not chosen.no_peers)

@@ -1,4 +1,4 @@
-"""The layout of CalArena (Berta, Holzmüller, Bach and Jordan, arXiv 2605.30188), read and written.
+"""The layout of CalArena (Berta, Holzmüller, Bach and Jordan, arXiv 2605.30188): its benchmarks are run here.
 
 A benchmark is a file ``{name}.h5`` with ``{dataset}/{model}/{probas_cal, labels_cal, probas_test, labels_test}``, an index
 ``{name}-experiments.csv`` beside it, and for each calibrator a file ``{results}/{name}/{calibrator}.csv``. Its name ends in
@@ -6,8 +6,7 @@ A benchmark is a file ``{name}.h5`` with ``{dataset}/{model}/{probas_cal, labels
 
     python -m studies.arena.calarena run FOLDER tabrepo-binary [--calibrators sms spline] [--jobs 2] [--results results]
 
-and the table joins those of CalArena by dataset, model and numbers of rows. Names of methods begin with ``calibrant-``. The
-forecasts of this arena go the other way, into a benchmark, by ``python -m studies.arena.calarena export FOLDER --rows 1000``.
+and the table joins those of CalArena by dataset, model and numbers of rows. Names of methods begin with ``calibrant-``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import csv
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -26,9 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from studies.arena.cells import NONE, SIZES, Cell, Line, has_rows, measured, methods, split, warm_up
-from studies.arena.data_sets import DESIGN, KEPT_APART
-from studies.arena.out_of_fold import load, stored
+from studies.arena.cells import NONE, Line, measured, methods, warm_up
 
 ARRAYS = ("probas_cal", "labels_cal", "probas_test", "labels_test")
 MEASURES = {"logloss": "logloss", "brier": "brier", "ece-15": "ece", "accuracy": "accuracy", "time": "seconds"}
@@ -56,12 +53,6 @@ Rows = dict[str, np.ndarray]
 """The four arrays of an experiment; of two classes the probabilities are those of the second, one column."""
 
 
-def experiment(dataset: str, model: str, rows: Rows) -> Experiment:
-    """The line of the index for these arrays."""
-    prob = as_table(rows["probas_cal"])
-    return Experiment(dataset, model, len(prob), len(rows["labels_test"]), prob.shape[1])
-
-
 def as_table(prob: np.ndarray) -> np.ndarray:
     """A column a class, float64, rows that sum to one; one column is the probability of the second of two classes."""
     values = np.asarray(prob, dtype=np.float64).reshape(len(prob), -1)
@@ -72,21 +63,6 @@ def as_table(prob: np.ndarray) -> np.ndarray:
 # The benchmark: HDF5 and index
 
 
-def write_benchmark(folder: Path, name: str, experiments: Iterable[tuple[str, str, Rows]]) -> list[Experiment]:
-    """Write the file of a benchmark and its index."""
-    import h5py
-
-    index = []
-    with h5py.File(folder / f"{name}.h5", "w") as file:
-        for dataset, model, rows in experiments:
-            group = file.create_group(f"{dataset}/{model}")
-            for array in ARRAYS:
-                group.create_dataset(array, data=rows[array], compression="gzip")
-            index.append(experiment(dataset, model, rows))
-    write_index(folder / f"{name}-experiments.csv", index)
-    return index
-
-
 def read_rows(folder: Path, name: str, one: Experiment) -> Rows:
     """The arrays of an experiment."""
     import h5py
@@ -95,28 +71,12 @@ def read_rows(folder: Path, name: str, one: Experiment) -> Rows:
         return {array: file[one.group][array][:] for array in ARRAYS}
 
 
-def write_index(file: Path, index: Iterable[Experiment]) -> None:
-    """Write the index of a benchmark; that of a binary one has no number of classes."""
-    head = list(Experiment.__dataclass_fields__)[: 4 if _is_binary(file.name) else 5]
-    with file.open("w", encoding="utf-8", newline="") as out:
-        table = csv.DictWriter(out, head, lineterminator="\n", extrasaction="ignore")
-        table.writeheader()
-        table.writerows(asdict(one) for one in index)
-
-
 def read_index(file: Path) -> list[Experiment]:
     """The experiments of a benchmark; columns that are not known are left out."""
     with file.open(encoding="utf-8", newline="") as lines:
-        return [
-            Experiment(
-                one["dataset"],
-                one["model"],
-                int(one["cal_size"]),
-                int(one["test_size"]),
-                int(one.get("n_classes") or 2),
-            )
-            for one in csv.DictReader(lines)
-        ]
+        found = list(csv.DictReader(lines))
+    numbers = ("cal_size", "test_size", "n_classes")
+    return [Experiment(one["dataset"], one["model"], *(int(one.get(name) or 2) for name in numbers)) for one in found]
 
 
 def _is_binary(name: str) -> bool:
@@ -194,45 +154,20 @@ def _name(word: str) -> str:
     return "Base-model" if word == NONE else OURS + word
 
 
-def of_arena(part: str, size: int, binary: bool) -> Iterator[tuple[str, str, Rows]]:
-    """The forecasts of this arena as experiments, the first draw of so many rows to calibrate on."""
-    for data_set, model in stored(part):
-        prob, y = load(data_set.name, model)
-        if (prob.shape[1] == 2) != binary or not has_rows(len(y), size):
-            continue
-        values = prob[:, 1] if binary else prob
-        fit, test = split(Cell(data_set.name, model, size, 0), len(y))
-        arrays = [values[fit].astype(np.float32), y[fit], values[test].astype(np.float32), y[test]]
-        yield data_set.name, model, dict(zip(ARRAYS, arrays, strict=True))
-
-
 def main() -> None:
-    """Run a benchmark, or write one."""
+    """Run a benchmark."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    one = commands.add_parser("run", help="run calibrators on a benchmark")
-    one.add_argument("folder", type=Path)
-    one.add_argument("benchmark", help="name, such as tabrepo-binary")
-    one.add_argument("--calibrators", nargs="+", help="words (default all)")
-    one.add_argument("--results", type=Path, default=Path("results"))
-    one.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    other = commands.add_parser("export", help="write the forecasts of this arena as two benchmarks")
-    other.add_argument("folder", type=Path)
-    other.add_argument("--rows", type=int, default=1000, choices=SIZES)
-    other.add_argument("--part", choices=[DESIGN, KEPT_APART], default=DESIGN)
+    parser.add_argument("command", choices=["run"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("benchmark", help="name, such as tabrepo-binary")
+    parser.add_argument("--calibrators", nargs="+", help="words (default all)")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     chosen = parser.parse_args()
-    if chosen.command == "run":
-        os.environ |= {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-        with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("spawn"), initializer=warm_up) as workers:
-            found = run_all(chosen.folder, chosen.benchmark, chosen.results, chosen.calibrators, workers.map)
-        sys.stdout.write(f"{found} experiments\n")
-        return
-    chosen.folder.mkdir(parents=True, exist_ok=True)
-    for kind in ("binary", "multiclass"):
-        index = write_benchmark(
-            chosen.folder, f"calibrant-{kind}", of_arena(chosen.part, chosen.rows, kind == "binary")
-        )
-        sys.stdout.write(f"calibrant-{kind}: {len(index)} experiments\n")
+    os.environ |= {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("spawn"), initializer=warm_up) as workers:
+        found = run_all(chosen.folder, chosen.benchmark, chosen.results, chosen.calibrators, workers.map)
+    sys.stdout.write(f"{found} experiments\n")
 
 
 if __name__ == "__main__":

@@ -218,26 +218,19 @@ def run(
     fit, test = split(cell, len(y))
     known = read(results / cell.path)
     slow = _slow_before(cell, results)
-    todo = {
-        m: f for m, f in methods(prob.shape[1], peers).items() if m not in known and (m == NONE or _wanted(m, only))
-    }
-    done = {}
-    for name, calibrate in todo.items():
+    wanted, done = None if only is None else {NONE, *only}, {}
+    for name, calibrate in methods(prob.shape[1], peers).items():
+        if name in known or (wanted is not None and name not in wanted):
+            continue
         if time.time() > deadline:
             break
-        done[name] = (
-            Line(name, note=TOO_SLOW)
-            if name in slow
-            else measured(name, calibrate, (y[fit], prob[fit]), (y[test], prob[test]))
-        )
+        done[name] = Line(name, note=TOO_SLOW)
+        if name not in slow:
+            done[name] = measured(name, calibrate, (y[fit], prob[fit]), (y[test], prob[test]))
     here = [line for line in done.values() if line.note != ABSENT]
     if here:
         write(results / cell.path, [*known.values(), *here])
     return len(here)
-
-
-def _wanted(method: str, only: Iterable[str] | None) -> bool:
-    return only is None or method in only
 
 
 def _slow_before(cell: Cell, results: Path) -> set[str]:

@@ -10,6 +10,7 @@ New sets go to the end of the list: which classifiers forecast a set depends on 
 from __future__ import annotations
 
 import csv
+import gzip
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -18,7 +19,14 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.datasets import make_classification
+from sklearn import datasets, discriminant_analysis, ensemble, linear_model, neural_network, svm
+from sklearn.datasets import load_breast_cancer, load_digits, make_classification
+from sklearn.kernel_approximation import Nystroem
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from calibrant._core.arrays import prob_of_logit, score_of_logit
 from studies.claims import data_dir
@@ -104,7 +112,7 @@ def _labels(rng: np.random.Generator, prob: np.ndarray) -> np.ndarray:
     return (rng.random((len(prob), 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, prob.shape[1] - 1)
 
 
-# The forecasts that compare.py and harm.py take.
+# The forecasts that advice.py and defaults.py take.
 #
 # Published ones come from the data in $CALIBRANT_DATA or ../shared/data, if there is such; ten classifiers are trained here,
 # on the tables found there or else on those of scikit-learn.
@@ -200,11 +208,7 @@ def _one_column(values: np.ndarray, word: str) -> np.ndarray:
 def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Features and labels to train classifiers on."""
     if not data_dir().is_dir():
-        from sklearn.datasets import load_breast_cancer, load_digits
-
         return {"breast cancer": load_breast_cancer(return_X_y=True), "digits": load_digits(return_X_y=True)}
-    import gzip
-
     folder = data_dir()
     with gzip.open(folder / "satimage.arff.gz", "rt") as file:
         rows = [line.strip().split(",") for line in file if line.strip() and line[0] not in "@%"]
@@ -228,58 +232,35 @@ def spambase() -> tuple[np.ndarray, np.ndarray]:
 
 def classifiers() -> dict[str, object]:
     """Ten classifiers with the defaults of scikit-learn, or nearly so."""
-    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-    from sklearn.ensemble import (
-        AdaBoostClassifier,
-        ExtraTreesClassifier,
-        HistGradientBoostingClassifier,
-        RandomForestClassifier,
-    )
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.naive_bayes import GaussianNB
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import SVC
-
     return {
-        "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
+        "logistic": make_pipeline(StandardScaler(), linear_model.LogisticRegression(max_iter=500)),
         "naive Bayes": GaussianNB(var_smoothing=1e-6),
-        "QDA": QuadraticDiscriminantAnalysis(reg_param=0.1),
-        "forest": RandomForestClassifier(random_state=0),
-        "extra trees": ExtraTreesClassifier(random_state=0),
-        "boosting": HistGradientBoostingClassifier(random_state=0),
-        "AdaBoost": AdaBoostClassifier(random_state=0),
-        "MLP": make_pipeline(StandardScaler(), MLPClassifier(random_state=0, max_iter=100)),
-        "SVM": make_pipeline(StandardScaler(), SVC(decision_function_shape="ovr")),
+        "QDA": discriminant_analysis.QuadraticDiscriminantAnalysis(reg_param=0.1),
+        "forest": ensemble.RandomForestClassifier(random_state=0),
+        "extra trees": ensemble.ExtraTreesClassifier(random_state=0),
+        "boosting": ensemble.HistGradientBoostingClassifier(random_state=0),
+        "AdaBoost": ensemble.AdaBoostClassifier(random_state=0),
+        "MLP": make_pipeline(StandardScaler(), neural_network.MLPClassifier(random_state=0, max_iter=100)),
+        "SVM": make_pipeline(StandardScaler(), svm.SVC(decision_function_shape="ovr")),
         "k-NN": make_pipeline(StandardScaler(), KNeighborsClassifier(10)),
     }
 
 
 def later_classifiers() -> dict[str, object]:
     """Eight other classifiers: those of the part that was added later. The deep network is trained until it is far too sure."""
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-    from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier
-    from sklearn.kernel_approximation import Nystroem
-    from sklearn.linear_model import LogisticRegression, SGDClassifier
-    from sklearn.neural_network import MLPClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-    from sklearn.svm import LinearSVC
-    from sklearn.tree import DecisionTreeClassifier
-
-    deep = MLPClassifier((128, 128, 128), alpha=0.0, max_iter=100, n_iter_no_change=100, random_state=0)
+    deep = neural_network.MLPClassifier((128, 128, 128), alpha=0.0, max_iter=100, n_iter_no_change=100, random_state=0)
     kernel = Nystroem(n_components=200, random_state=0)
     return {
         DEEP: make_pipeline(StandardScaler(), deep),
-        "LDA": LinearDiscriminantAnalysis(),
+        "LDA": discriminant_analysis.LinearDiscriminantAnalysis(),
         "tree": DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
-        "bagging": BaggingClassifier(random_state=0),
-        "gradient boosting": GradientBoostingClassifier(n_estimators=50, max_features="sqrt", random_state=0),
-        "kernel logistic": make_pipeline(StandardScaler(), kernel, LogisticRegression(C=10.0, max_iter=300)),
-        "linear SVM": make_pipeline(StandardScaler(), LinearSVC(random_state=0)),
-        "SGD": make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss", random_state=0)),
+        "bagging": ensemble.BaggingClassifier(random_state=0),
+        "gradient boosting": ensemble.GradientBoostingClassifier(n_estimators=50, max_features="sqrt", random_state=0),
+        "kernel logistic": make_pipeline(
+            StandardScaler(), kernel, linear_model.LogisticRegression(C=10.0, max_iter=300)
+        ),
+        "linear SVM": make_pipeline(StandardScaler(), svm.LinearSVC(random_state=0)),
+        "SGD": make_pipeline(StandardScaler(), linear_model.SGDClassifier(loss="log_loss", random_state=0)),
     }
 
 
@@ -344,8 +325,6 @@ def table_of(data_set: DataSet) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_scikit_learn(data_set: DataSet) -> tuple[np.ndarray, np.ndarray]:
-    from sklearn import datasets
-
     found: tuple[np.ndarray, np.ndarray] = getattr(datasets, data_set.place)(return_X_y=True)
     return found
 

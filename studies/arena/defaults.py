@@ -1,8 +1,8 @@
-"""What defaults were chosen by: python -m studies.arena.defaults [finite] [logits] [diagonal] [rise]
+"""What defaults were chosen by: python -m studies.arena.defaults [finite] [logits] [diagonal]
 
 Each prints the log loss of test rows by option, and the paired differences between two options, in about a minute. The
-forecasts are those of studies/arena/compare.py and studies/arena/harm.py, for ``rise`` those of docs/na-isotonic.md, and for
-``logits`` the classifiers below, whose logits are known as they leave the classifier.
+forecasts are those of docs/comparison.md and docs/do-no-harm.md, for ``logits`` the classifiers below, whose logits are known
+as they leave the classifier.
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_digits
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -30,7 +35,6 @@ from calibrant import (
     DirichletCalibration,
     IsotonicCalibration,
     SafeCalibrator,
-    SortedCumulativeIsotonic,
     VectorScaling,
     log_loss,
 )
@@ -40,11 +44,10 @@ from calibrant.calibrators import (
     MatrixScaling,
     NearIsotonicCalibration,
 )
-from studies.arena import harm
-from studies.arena.compare import WORSE
-from studies.arena.data_sets import Forecast, classifiers, published, tables, trained
-from studies.na_isotonic.forecasts import calibrated_part as calibrated
-from studies.na_isotonic.forecasts import models, name_of, overfitted
+from studies.arena.data_sets import Forecast, classifiers, prob_of_rows, published, spambase, tables, trained
+from studies.arena.results import WORSE
+from studies.claims import data_dir
+from studies.na_isotonic.forecasts import overfitted
 
 SEEDS = 3
 FINITE = (None, "clip", "smooth")
@@ -75,6 +78,78 @@ def by_class(calibrator: Any, n_classes: int) -> Any:
     return ByNotion(calibrator, "class-wise") if n_classes > 2 else calibrator
 
 
+# Forecasts of small tables
+
+
+SIZES = (100, 200, 500, 2000)
+"""Rows to calibrate on, of the experiments of docs/do-no-harm.md."""
+
+MOST_ROWS, MOST_TEST_ROWS = 20_000, 5000
+TAKEN = (
+    *("cifar10_lenet5", "cifar10_resnet50", "covertype2", "covertype3"),
+    *("dogs, alexnet", "dogs, resnet18"),
+)
+"""The published forecasts that are taken there; those of a hundred classes would need more rows."""
+
+Rows = tuple[np.ndarray, np.ndarray]
+
+MODELS = {
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+    "naive Bayes": GaussianNB(),
+    "forest": RandomForestClassifier(100, min_samples_leaf=1, random_state=0),
+    "boosting": GradientBoostingClassifier(n_estimators=50, max_depth=2, random_state=0),
+    "neighbours": KNeighborsClassifier(15),
+    "network": make_pipeline(StandardScaler(), MLPClassifier((50,), max_iter=150, random_state=0)),
+}
+
+
+def small_tables() -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Data sets to train on: scikit-learn's, drawn ones, and Spambase."""
+    for name, load in {"breast cancer": load_breast_cancer, "digits": load_digits, "wine": load_wine}.items():
+        yield name, *load(return_X_y=True)
+    for k, noise in ((2, 0.1), (3, 0.0), (6, 0.05)):
+        shape = {"n_informative": 8, "n_classes": k, "flip_y": noise, "class_sep": 0.8, "random_state": k}
+        yield f"drawn, {k} classes", *make_classification(5000, 20, **shape)
+    rare = {"n_informative": 6, "weights": [0.95], "flip_y": 0.01, "random_state": 9}
+    yield "drawn, 5 % events", *make_classification(5000, 20, **rare)
+    if data_dir().is_dir():
+        yield "spambase", *spambase()
+
+
+def forecast_all(X: np.ndarray, y: np.ndarray, model: object) -> Rows:
+    """Forecast every row by a model that was trained on others: a third of the rows, or two thirds of a small set."""
+    warnings.simplefilter("ignore")
+    if len(y) > 3000:
+        train = np.random.default_rng(0).permutation(len(y))[: len(y) // 3]
+        rest = np.setdiff1d(np.arange(len(y)), train)
+        return y[rest], clone(model).fit(X[train], y[train]).predict_proba(X[rest])
+    return y, cross_val_predict(model, X, y, cv=3, method="predict_proba")
+
+
+def of_published_models() -> Iterator[tuple[str, Rows]]:
+    """Published forecasts, all rows in one, where the shared data is there."""
+    for make in published():
+        made = make()
+        if made.name in TAKEN:
+            prob = np.concatenate([prob_of_rows(rows, made.input) for rows in (made.fit, made.test)])[:MOST_ROWS]
+            table_of = np.column_stack([1.0 - prob, prob]) if prob.ndim == 1 else prob
+            yield (
+                made.name,
+                (np.concatenate([made.y_fit, made.y_test])[:MOST_ROWS], table_of / table_of.sum(axis=1, keepdims=True)),
+            )
+
+
+def small_forecasts() -> dict[str, Rows]:
+    """The forecasts of docs/do-no-harm.md: labels 0 .. K - 1, and a column of probabilities a class."""
+    named = [(f"{name}, {model}", X, y, MODELS[model]) for name, X, y in small_tables() for model in MODELS]
+    made = Parallel(n_jobs=-1)(delayed(forecast_all)(X, y, model) for _, X, y, model in named)
+    return {name: made for (name, *_), made in zip(named, made, strict=True)} | dict(of_published_models())
+
+
+def plain_loss(label: np.ndarray, prob: np.ndarray) -> float:
+    return -float(np.log(np.maximum(prob[np.arange(len(label)), label], 1e-12)).mean())
+
+
 # What is compared
 
 
@@ -88,24 +163,24 @@ def finite() -> None:
         }
         show(f"{make.__name__}, comparison", losses, before, WORSE)
     plain, safe = (defaultdict[str, dict[tuple[str, ...], float]](dict) for _ in range(2))
-    for name, (label, prob) in harm.forecasts().items():
+    for name, (label, prob) in small_forecasts().items():
         for case, rows, test in drawn(name, len(label)):
-            was = harm.log_loss(label[test], prob[test])
+            was = plain_loss(label[test], prob[test])
             for way in FINITE:
                 one = by_class(IsotonicCalibration(finite=way), prob.shape[1])
                 for losses, calibrator in ((plain, one), (safe, SafeCalibrator(one))):
                     calibrator.set_params(labels=np.arange(prob.shape[1])).fit(prob[rows], label[rows])
-                    losses[str(way)][case] = harm.log_loss(label[test], calibrator.predict_proba(prob[test])) - was
+                    losses[str(way)][case] = plain_loss(label[test], calibrator.predict_proba(prob[test])) - was
     for title, losses in (("IsotonicCalibration", plain), ("the same in SafeCalibrator", safe)):
         show(f"{title}, change of log loss with 100 to 2000 rows", losses, dict.fromkeys(losses["None"], 0.0))
 
 
 def drawn(name: str, n_rows: int) -> Iterator[tuple[tuple[str, ...], np.ndarray, np.ndarray]]:
-    """The rows to calibrate on and to test of each experiment of studies/arena/harm.py."""
-    for n in harm.SIZES:
+    """The rows to calibrate on and to test of each experiment of docs/do-no-harm.md."""
+    for n in SIZES:
         for seed in range(2 if n_rows >= max(1.5 * n, n + 50) else 0):
             order = np.random.default_rng(seed).permutation(n_rows)
-            yield (name, str(n), str(seed)), order[:n], order[n:][: harm.MOST_TEST_ROWS]
+            yield (name, str(n), str(seed)), order[:n], order[n:][:MOST_TEST_ROWS]
 
 
 def diagonal() -> None:
@@ -115,16 +190,6 @@ def diagonal() -> None:
         "DirichletCalibration(diagonal=)",
         {n: {(f.name,): loss_of(f, DirichletCalibration(diagonal=d)) for f in compared()} for n, d in ways.items()},
     )
-
-
-def rise() -> None:
-    """Sorted cumulative isotonic regression: where a rise goes."""
-    losses: Losses = {"last": {}, "spread": {}}
-    for model in models():
-        for way, found in losses.items():
-            prob = calibrated(model, partial(SortedCumulativeIsotonic, rise=way))
-            found[name_of(model), str(model.seed)] = clipped_loss(model.y_test, prob)
-    show("SortedCumulativeIsotonic(rise=)", losses)
 
 
 def logits() -> None:
@@ -206,7 +271,7 @@ def main() -> None:
     """Run what was asked for, or all."""
     threadpool_limits(1)
     warnings.simplefilter("ignore")  # a class that is absent, a map without optimum: the result is defined
-    known = {"finite": finite, "logits": logits, "diagonal": diagonal, "rise": rise}
+    known = {"finite": finite, "logits": logits, "diagonal": diagonal}
     for word in sys.argv[1:] or known:
         known[word]()
 

@@ -19,7 +19,7 @@ from scipy.stats import rankdata
 
 from calibrant.calibrators.classifier import SAFE_BELOW, SAFE_BELOW_OF_TWO, default_method
 from studies.arena.cells import DEFAULT, MOST_CLASSES, MOST_SECONDS, MOST_TESTED, NONE, PEERS, SIZES, TOO_SLOW
-from studies.arena.data_sets import DEEP, DESIGN, KEPT_APART, LATER, data_sets
+from studies.arena.data_sets import DEEP, DESIGN, KEPT_APART, LATER
 from studies.arena.results import WORSE, Result, stored
 from studies.claims import table
 
@@ -187,9 +187,7 @@ def _greatest(values: np.ndarray) -> list[float]:
 
 def seconds(table: Table) -> list[float]:
     """Median processor time to fit and to apply."""
-    return [
-        float(np.nanmedian(column)) if not np.isnan(column).all() else np.nan for column in table.array("seconds").T
-    ]
+    return [float(np.nanmedian(column)) for column in table.array("seconds").T]
 
 
 def differences(table: Table, of: Callable[[np.ndarray], np.ndarray], first: str) -> dict[str, Interval]:
@@ -257,36 +255,19 @@ MARKS = ("<!-- from the arena: python -m studies.arena.page -->", "<!-- end of w
 
 
 def recommendations(results: list[Result]) -> str:
-    """What leads on the data sets kept apart, by classes and rows; empty where there are too few sets."""
+    """What leads on the data sets kept apart, by classes and rows."""
     lines = []
     for two, group in GROUPS.items():
         for size, one in enough(tables_of(results, two)).items():
             first, level = leaders(one)
             mine = [m for m in (first, *level) if m not in PEERS and m != NONE]
-            if not mine:
-                continue
             share = {m: harm(one)[one.column(m)].value for m in mine}
             least = min(mine, key=lambda m: share[m])
-            lines.append(
-                [
-                    group.lower(),
-                    f"{size:,}",
-                    f"{shown(mine[0])}, {percent(share[mine[0]])} %",
-                    ", ".join(shown(m) for m in mine[1:BEST]) or "none",
-                    f"{shown(least)}, {percent(share[least])} %",
-                    str(one.n_sets),
-                ]
-            )
-    head = [
-        "classes",
-        "rows",
-        "lowest mean rank, and its harm",
-        "not clearly behind",
-        "least harm of these",
-        "data sets",
-    ]
-    if not lines:
-        return ""
+            behind = ", ".join(shown(m) for m in mine[1:BEST]) or "none"
+            best, safest = (f"{shown(m)}, {percent(share[m])} %" for m in (mine[0], least))
+            lines.append([group.lower(), f"{size:,}", best, behind, safest, str(one.n_sets)])
+    ranked = ["lowest mean rank, and its harm", "not clearly behind", "least harm of these"]
+    head = ["classes", "rows", *ranked, "data sets"]
     intro = (
         "From the [arena](arena.md), on data sets that no method of this library was designed on. After each method stands the "
         "share of its "
@@ -384,11 +365,10 @@ def page(results: dict[str, list[Result]]) -> str:
     """The whole page."""
     parts = introduction(results)
     for part, of in counted_once(results).items():
-        if of:
-            parts += [f"## {PARTS[part]}", about(of, part)]
-            for two, group in GROUPS.items():
-                parts += section(group, tables_of(of, two), brief=part == DESIGN)
-            parts += by_gain(results[part], of)
+        parts += [f"## {PARTS[part]}", about(of, part)]
+        for two, group in GROUPS.items():
+            parts += section(group, tables_of(of, two), brief=part == DESIGN)
+        parts += by_gain(results[part], of) if part == KEPT_APART else []  # of the other the default was not run
     return "\n\n".join(parts) + "\n"
 
 
@@ -401,7 +381,7 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
     missing = [name for name in PEERS if name not in run]
     return [
         "# The arena",
-        in_short(results[KEPT_APART], counted_once(results)[KEPT_APART]) if results[KEPT_APART] else unfinished(draws),
+        in_short(results[KEPT_APART], counted_once(results)[KEPT_APART]),
         f"This page compares all calibrators, with their defaults, on {n_tables} tables of predictions from {n_sets} data "
         f"sets, with {min(draws):,} to {max(draws):,} rows to calibrate on. Each row was predicted by a classifier that was "
         f"not trained on it. Methods of other packages that were run: {', '.join(run) or 'none'}. Not run, since the "
@@ -413,7 +393,7 @@ def introduction(results: dict[str, list[Result]]) -> list[str]:
         "(arXiv 2605.30188), `python -m studies.arena.calarena run FOLDER tabrepo-binary` runs every calibrator on them, and "
         "writes tables that can be joined with those of CalArena. On predictions of your own, a file that `calibrant fit` "
         "reads, `python -m studies.arena.try_yours FILE -o page.md` compares all of them by cross-validation.",
-        "\n".join(f"* {line}" for line in words(every, draws, not results[KEPT_APART], draws_of(results[DESIGN]))),
+        "\n".join(f"* {line}" for line in words(every, draws, draws_of(results[DESIGN]))),
     ]
 
 
@@ -446,18 +426,6 @@ def in_short(results: list[Result], ranked: list[Result]) -> str:
     )
 
 
-def unfinished(draws: dict[int, int]) -> str:
-    """What a reader must know first while no set of those kept apart was run."""
-    most = max(draws.values(), default=0)
-    later = [f"{size:,}" for size in SIZES if size not in draws]
-    sizes = f" Calibration sets of {' and '.join(later)} rows have not been run either." if later else ""
-    return (
-        f"**Unfinished:** design sets only, {'one draw' if most == 1 else f'at most {most} draws'}. `{NEW}` was designed on "
-        f"many of these sets, so its lead here is no evidence. Of the {len(data_sets(KEPT_APART))} data sets that are kept "
-        f"apart none has been run.{sizes}"
-    )
-
-
 def draws_of(results: list[Result]) -> dict[int, int]:
     """The most draws of each size that was run."""
     found = {size: max((r.draws for r in results if r.rows == size), default=0) for size in SIZES}
@@ -473,20 +441,12 @@ def drawn(draws: dict[int, int]) -> str:
     return "; ".join(parts)
 
 
-def words(results: list[Result], draws: dict[int, int], brief: bool, designed: dict[int, int]) -> list[str]:
-    """What the words of the page mean; of a brief one, which has ranks and harm alone, these."""
+def words(results: list[Result], draws: dict[int, int], designed: dict[int, int]) -> list[str]:
+    """What the words of the page mean."""
     of_design = f" (of the sets for design {drawn(designed)})" if designed and designed != draws else ""
     same = "; ".join(f"{shown(a)} has the log loss of {shown(b)} everywhere" for a, b in twins(results).items())
     limited = [method for method in MOST_CLASSES if any(one.method == method for one in results)]
     few = ", ".join(f"{shown(method)} was run on up to {MOST_CLASSES[method]} classes only" for method in limited)
-    more = [
-        "**Brier** is the sum of squared errors over the classes. Its **refinement** is what no monotone map of the "
-        "probabilities of each class could remove (the CORP decomposition of each class). A gain there is more than "
-        "calibration.",
-        "**Win rate** is the share of the methods that a method beats by log loss. **Improvement** is the loss without "
-        "calibration less the loss with it: above 0 is better. **Worst case** is the largest increase in an experiment. "
-        "**Excess** is the log loss on a data set less that of the best other method.",
-    ]
     return [
         "**Kept apart** are data sets that no method or prior of the library was designed or chosen on. Figures on the sets "
         "for **design** flatter the methods that were designed on them.",
@@ -497,12 +457,17 @@ def words(results: list[Result], draws: dict[int, int], brief: bool, designed: d
         f"{MOST_SECONDS:.0f} s of processor time, shares the last ranks.",
         "**Harm** is the share of the experiments in which the log loss is higher than without calibration by more than "
         f"{WORSE:g}.",
-        *([] if brief else more),
+        "**Brier** is the sum of squared errors over the classes. Its **refinement** is what no monotone map of the "
+        "probabilities of each class could remove (the CORP decomposition of each class). A gain there is more than "
+        "calibration.",
+        "**Win rate** is the share of the methods that a method beats by log loss. **Improvement** is the loss without "
+        "calibration less the loss with it: above 0 is better. **Worst case** is the largest increase in an experiment. "
+        "**Excess** is the log loss on a data set less that of the best other method.",
         "Means are over data sets. Intervals (95 %, in brackets) are percentiles of a bootstrap over data sets. A number of "
         f"rows with fewer than {FEWEST_SETS} data sets has no column, and nothing is claimed of it. If a method has no figure "
         "for a table of predictions, its means, other than ranks, are over the other tables.",
-        *([f"Counted once: {same}."] if same else []),
-        *([f"{few}. It has no line in tables with data sets of more classes."] if few else []),
+        f"Counted once: {same}.",
+        f"{few}. It has no line in tables with data sets of more classes.",
     ]
 
 
@@ -523,8 +488,6 @@ def section(title: str, tables: Tables, brief: bool) -> list[str]:
     """Sentences and tables of one part and two or more classes."""
     parts = [f"### {title}", "\n".join(f"* {verdict(size, one)}" for size, one in tables.items())]
     known = enough(tables)
-    if not known:
-        return parts
     order = in_order(known)
     grids: dict[str, Callable[[Table], Sequence[str]]] = {
         "mean rank": lambda t: [interval(one, "{:.1f}") for one in mean_rank(t)],
@@ -546,8 +509,6 @@ LISTED, CODE, HELD_BACK = "b258e508", "f707d2bf", "6b553e8a"
 
 def later_part(results: list[Result]) -> list[str]:
     """The default among other calibrators on the part that was added later. Its line stands for evidence scaling."""
-    if not results:
-        return []
     ranked = [one for one in results if one.method != NEW]
     n_classes = [one.n_classes for one in results if one.n_classes > 2]
     sets = {two: len({one.data_set for one in results if (one.n_classes == 2) == two}) for two in GROUPS}
@@ -566,15 +527,16 @@ def later_part(results: list[Result]) -> list[str]:
         parts += section(f"{group}, added later", tables_of(ranked, two), brief=False)
     networks = [one for one in ranked if one.model == DEEP.replace(" ", "-")]
     known = enough({size: Table(tuple(one for one in networks if one.rows == size)) for size in draws_of(networks)})
-    if known:
-        parts += [
-            "### Networks, added later",
-            f"The {len({one.data_set for one in networks})} networks alone (three hidden layers of 128, 100 passes, no "
-            "penalty), of two classes and of more.",
-            grid("mean rank", known, in_order(known), lambda t: [interval(one, "{:.1f}") for one in mean_rank(t)]),
-        ]
-    parts += by_gain(results, ranked, ", added later")
-    return [*parts, "### With few rows, added later", with_few_rows(results)]
+    return [
+        *parts,
+        "### Networks, added later",
+        f"The {len({one.data_set for one in networks})} networks alone (three hidden layers of 128, 100 passes, no "
+        "penalty), of two classes and of more.",
+        grid("mean rank", known, in_order(known), lambda t: [interval(one, "{:.1f}") for one in mean_rank(t)]),
+        *by_gain(results, ranked, ", added later"),
+        "### With few rows, added later",
+        with_few_rows(results),
+    ]
 
 
 def again(results: list[Result]) -> str:
@@ -584,8 +546,6 @@ def again(results: list[Result]) -> str:
         if not default_method(one.n_classes, one.rows).safe and one.method in (DEFAULT, NEW):
             losses[one.experiment][one.method] = one.logloss
     change = [of[DEFAULT] - of[NEW] for of in losses.values() if len(of) == 2]
-    if not change:
-        return "It has not been run yet."
     return (
         "Where both are the same method, their log losses agree to five digits in "
         f"{sum(abs(one) < 5e-6 for one in change)} of {len(change)} tables and sizes; the largest difference is "
@@ -603,8 +563,6 @@ def by_gain(results: list[Result], ranked: list[Result], when: str = "") -> list
     of_run, of_ranked = ([one for one in some if one.experiment in run] for some in (results, ranked))
     for two, group in GROUPS.items():
         tables, best_of = enough(tables_of(of_run, two)), enough(tables_of(of_ranked, two))
-        if not tables:
-            continue
         lines = []
         for size, one in tables.items():
             column, best = one.column(DEFAULT), np.nanmin(best_of[size].losses, axis=1)
@@ -614,23 +572,14 @@ def by_gain(results: list[Result], ranked: list[Result], when: str = "") -> list
                 rows = (gain > low) & (gain <= high)
                 each = [one.array("harm")[rows, one.column(m)] for m in (DEFAULT, NEW, "ensemble-temperature")]
                 shares.append(" / ".join(percent(x.mean()) for x in each) + f" ({rows.sum()})" if rows.any() else "-")
-            lines.append(
-                [
-                    f"{size:,} ({one.n_sets} sets)",
-                    f"{1000 * improvement(one)[column].value:+.1f}",
-                    percent(harm(one)[column].value),
-                    f"{worst(one)[column]:+.3f}",
-                    *shares,
-                ]
-            )
-        ends = [
-            f"up to {GAINS[1]:g}",
-            *(f"{low:g} to {high:g}" for low, high in pairwise(GAINS[1:-1])),
-            f"above {GAINS[-2]:g}",
-        ]
+            figures = [f"{1000 * improvement(one)[column].value:+.1f}", percent(harm(one)[column].value)]
+            figures.append(f"{worst(one)[column]:+.3f}")
+            lines.append([f"{size:,} ({one.n_sets} sets)", *figures, *shares])
+        between = [f"{low:g} to {high:g}" for low, high in pairwise(GAINS[1:-1])]
+        ends = [f"up to {GAINS[1]:g}", *between, f"above {GAINS[-2]:g}"]
         head = ["rows", "improvement, thousandths", "harm, %", "worst case, nats", *(f"to gain {end}" for end in ends)]
         parts += [f"### The default: {group.lower()}{when}", table(head, lines)]
-    if not parts or when:
+    if when:
         return parts
     return [
         *parts,
@@ -666,13 +615,9 @@ def verdict(size: int, one: Table) -> str:
     gap = differences(one, ranks, first)[second]
     says = f"**{size:,} rows**, {one.n_sets} data sets: {shown(first)} has the lowest mean rank, {best.value:.1f}. "
     if level:
-        named = ", ".join(shown(m) for m in level[:BEST]) + (
-            f" and {len(level) - BEST} more" if len(level) > BEST else ""
-        )
-        says += f"Higher by an amount whose interval includes 0: {named}."
-    else:
-        says += f"That of the second, {shown(second)}, is higher by {interval(gap, '{:.1f}')}."
-    return says
+        named = ", ".join(shown(m) for m in level[:BEST]) + f" and {len(level) - BEST} more" * (len(level) > BEST)
+        return says + f"Higher by an amount whose interval includes 0: {named}."
+    return says + f"That of the second, {shown(second)}, is higher by {interval(gap, '{:.1f}')}."
 
 
 def summary(tables: Tables, order: list[str]) -> str:
@@ -710,18 +655,13 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
         ax.set_title(group, fontsize="medium")
         ax.set_xlabel("rows to calibrate on")
         ax.set_ylabel("mean rank by log loss (1 is best)")
-        if not tables:
-            continue
         mine = [method for method in in_order(tables) if method not in PEERS]  # most peers are the same methods
         for i, method in enumerate(mine[:most]):
             of = [mean_rank(t)[t.column(method)] for t in tables.values()]
             x = np.array(list(tables)) * 1.03 ** (i - most / 2)
             spread = [[one.value - one.low for one in of], [one.high - one.value for one in of]]
             number = known.setdefault(method, len(known))
-            style = {
-                "color": drawing.COLOURS[number % len(drawing.COLOURS)],
-                "marker": drawing.MARKERS[number % len(drawing.MARKERS)],
-            }
+            style = {"color": drawing.COLOURS[number], "marker": drawing.MARKERS[number]}
             ax.errorbar(x, [one.value for one in of], yerr=spread, label=method, lw=1.2, ms=4, capsize=2, **style)
         ax.set_xscale("log")
         ax.set_xticks(list(tables), [f"{size:,}" for size in tables])
@@ -733,24 +673,19 @@ def draw(results: list[Result], path: Path, most: int = 6) -> None:
 def whole_page(results: dict[str, list[Result]], later: list[Result]) -> str:
     """Return the page with the picture, which is drawn only of data sets that were kept apart."""
     text = "\n\n".join([page(results).rstrip("\n"), *later_part(later)]) + "\n"
-    if not recommendations(counted_once(results)[KEPT_APART]):
-        return text
     shown = f"![Mean rank of calibrators of this library by the number of rows](images/{PICTURE.name})"
     return text.replace(f"## {PARTS[KEPT_APART]}\n", f"{shown}\n\n## {PARTS[KEPT_APART]}\n")
 
 
 def main() -> None:
-    """Write the page; the recommendations and the picture only from data sets that were kept apart."""
+    """Write the page; the recommendations and the picture from data sets that were kept apart."""
     results = {part: stored(part) for part in PARTS}
     text, apart = whole_page(results, stored(LATER)), counted_once(results)[KEPT_APART]
-    if block := recommendations(apart):
-        draw(apart, PICTURE)
-        for name, part in {
-            "calibrators.md": block,
-            "evidence-scaling.md": of_evidence_scaling(results[KEPT_APART]),
-        }.items():
-            guide = DOCS / name
-            guide.write_text(put(guide.read_text(encoding="utf-8"), part), encoding="utf-8")
+    draw(apart, PICTURE)
+    taken = {"calibrators": recommendations(apart), "evidence-scaling": of_evidence_scaling(results[KEPT_APART])}
+    for name, block in taken.items():
+        guide = DOCS / f"{name}.md"
+        guide.write_text(put(guide.read_text(encoding="utf-8"), block), encoding="utf-8")
     PAGE.write_text(text, encoding="utf-8")
     sys.stdout.write(f"{PAGE.relative_to(DOCS.parent)}: {len(text.splitlines())} lines\n")
 

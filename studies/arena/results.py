@@ -200,15 +200,11 @@ def main() -> None:
             sys.stdout.write(f"{part}: no cell\n")
             continue
         results, left_out = merged(stored(part), again)
-        if left_out:
-            sys.stdout.write(
-                f"{part}: {left_out} experiments have other rows or draws than in the file, and stay as they are\n"
-            )
         write(results, file_of(part))
         sets, slow = {r.data_set for r in results}, sum(r.note == TOO_SLOW for r in results)
         sys.stdout.write(
-            f"{part}: {len(results)} results of {len(sets)} of {len(data_sets(part))} data sets, {slow} too slow, "
-            f"{file_of(part).stat().st_size // 1024} kB\n"
+            f"{part}: {len(results)} results of {len(sets)} of {len(data_sets(part))} data sets, {slow} too slow; {left_out} "
+            "experiments have other rows or draws than in the file, and stay as they are\n"
         )
 
 

@@ -22,6 +22,7 @@ from calibrant._core.rows import as_simplex
 from calibrant.calibrators.classifier import default_method
 from calibrant.interop.tables import read_forecast
 from studies.arena.cells import ABSENT, NONE, Line, measured, methods, warm_up
+from studies.claims import table
 
 FOLDS = 5
 HARM = 1e-4
@@ -92,15 +93,12 @@ def table_of(found: dict[str, list[Line]]) -> tuple[str, str]:
             is_open = False
         means = [np.mean([getattr(line, what) for line in lines]) for what in ("logloss", "brier", "ece", "seconds")]
         difference = "" if name == NONE else f"{gain.mean():+.4f} ({least:+.4f} to {most:+.4f})"
+        harm, scores = f"{np.mean(gain > HARM):.0%}", (f"{mean:.4f}" for mean in means[1:3])
         rows.append(
-            [
-                f"`{name}`", f"{means[0]:.4f}", difference, f"{ranks[name]:.1f}", f"{np.mean(gain > HARM):.0%}",
-                f"{means[1]:.4f}", f"{means[2]:.4f}", f"{means[3]:.2g}",
-            ]
-        )  # fmt: skip
+            [f"`{name}`", f"{means[0]:.4f}", difference, f"{ranks[name]:.1f}", harm, *scores, f"{means[3]:.2g}"]
+        )
     head = ["method", "log loss", "difference (95 %)", "rank", "harm", "Brier", "ECE", "seconds"]
-    listed = [head, ["---"] * len(head), *rows]
-    return verdict, "\n".join("| " + " | ".join(row) + " |" for row in listed)
+    return verdict, table(head, rows)
 
 
 def interval(gain: np.ndarray) -> tuple[float, float]:
@@ -130,24 +128,14 @@ def main(words: list[str] | None = None) -> None:
     for number, (name, lines) in enumerate(lines_of(y, prob, chosen.repeats, not chosen.no_peers), 1):
         found[name] = lines
         sys.stderr.write(f"{number} {name}\n")
-    verdict, table = table_of(found)
+    verdict, listed = table_of(found)
     n, k = prob.shape
     default = default_method(k, n - n // FOLDS).calibrator()
     command = shlex.join(["python", "-m", "studies.arena.try_yours", *(sys.argv[1:] if words is None else words)])
     page = TEXT.format(
-        file=Path(chosen.file).name,
-        command=command,
-        n=n,
-        k=k,
-        folds=FOLDS,
-        fits=FOLDS * chosen.repeats,
-        fitted=n - n // FOLDS,
-        tested=n // FOLDS,
-        default=default,
-        harm=HARM,
-        verdict=verdict,
-        table=table,
-    )
+        file=Path(chosen.file).name, command=command, n=n, k=k, folds=FOLDS, fits=FOLDS * chosen.repeats,
+        fitted=n - n // FOLDS, tested=n // FOLDS, default=default, harm=HARM, verdict=verdict, table=listed,
+    )  # fmt: skip
     if chosen.output is None:
         sys.stdout.write(page)
     else:

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from calibrant.exceptions import CalibrationWarning
 from studies.claims import Claim, Row, Verdict, bold, claims_table, coverage_table, filled, reproduce, table
-from studies.na_isotonic import alternatives, claims_methods, networks, pictures, scir
+from studies.na_isotonic import alternatives, claims_methods, networks, pictures
 from studies.na_isotonic import forecasts as fc
 from studies.na_isotonic.claims import CHOICES, CLAIMS, PAPER
 from studies.na_isotonic.claims_printed import SURE, models, printed_mean, values
@@ -93,32 +93,18 @@ def _span(sizes: list[int]) -> str:
 def rank_table(metric: str) -> str:
     """Average ranks and shares of wins by data set: the paper's Table 2."""
     every = np.ones(len(fc.names()), dtype=bool)
-    groups = {name: fc.of_data_set(name) for name in fc.data_sets()} | {
-        "**neural networks**": fc.neural(),
-        "**all**": every,
-    }
+    groups = {name: fc.of_data_set(name) for name in fc.data_sets()}
+    groups |= {"**neural networks**": fc.neural(), "**all**": every}
     body = [
         [name, str(here.sum()), *_cells(fc.ranks(metric)[here], fc.wins(metric)[here])] for name, here in groups.items()
     ]
     of = np.array([fc.ranks(metric, methods).mean(axis=0) for methods in CHOICES.values()])
-    body.append(
-        [
-            "all, over the readings",
-            str(every.sum()),
-            *(f"{a:.1f} to {b:.1f}" for a, b in zip(of.min(0), of.max(0), strict=True)),
-        ]
-    )
-    defaults = tuple(fc.METHODS)
-    body.append(
-        [
-            "all, the library's defaults",
-            str(every.sum()),
-            *_cells(fc.ranks(metric, defaults), fc.wins(metric, defaults)),
-        ]
-    )
-    printed, won = (printed_mean(figure, metric) for figure in ("rank", "wins"))
-    body.append(["the paper, all", f"{sum(models().values()):g}"])
-    body[-1] += _best([printed[name] for name in fc.METHODS], [won[name] for name in fc.METHODS])
+    n, defaults = str(every.sum()), tuple(fc.METHODS)
+    spans = (f"{a:.1f} to {b:.1f}" for a, b in zip(of.min(0), of.max(0), strict=True))
+    body.append(["all, over the readings", n, *spans])
+    body.append(["all, the library's defaults", n, *_cells(fc.ranks(metric, defaults), fc.wins(metric, defaults))])
+    printed = ([printed_mean(figure, metric)[name] for name in fc.METHODS] for figure in ("rank", "wins"))
+    body.append(["the paper, all", f"{sum(models().values()):g}", *_best(*printed)])
     return table(["data set", "models", *fc.METHODS], body)
 
 
@@ -148,23 +134,18 @@ def rank_tables() -> list[str]:
 
 
 def model_tables() -> list[str]:
-    """All metrics of single models: the paper's Tables 4 and 5."""
-    return [part for name in SHOWN for part in (f"**{name[1]}, {name[0]}**", _model_table(name))]
-
-
-def _model_table(name: tuple[str, str]) -> str:
-    columns = _columns(name)
-    return table(["method", *ORDER], [[method, *cells] for method, *cells in zip(fc.METHODS, *columns, strict=True)])
-
-
-def _columns(name: tuple[str, str]) -> list[list[str]]:
-    """The columns of a model, the best of each bold."""
-    row = fc.names().index(name)
-    columns = []
-    for metric in ORDER:
-        best = fc.ranks(metric)[row] == fc.ranks(metric)[row].min()
-        columns.append(bold((_text(metric, value) for value in fc.values(metric)[row]), best))
-    return columns
+    """All metrics of single models, the best of each column bold: the paper's Tables 4 and 5."""
+    parts = []
+    for name in SHOWN:
+        row, columns = fc.names().index(name), [fc.METHODS]
+        for metric in ORDER:
+            best = fc.ranks(metric)[row] == fc.ranks(metric)[row].min()
+            columns.append(bold((_text(metric, value) for value in fc.values(metric)[row]), best))
+        parts += [
+            f"**{name[1]}, {name[0]}**",
+            table(["method", *ORDER], [list(line) for line in zip(*columns, strict=True)]),
+        ]
+    return parts
 
 
 def _text(metric: str, value: float) -> str:
@@ -263,9 +244,7 @@ def page(rows: list[Row]) -> str:
         annealing_table=claims_methods.annealing_table(), finding=claims_methods.finding(),
         most_iterations=alternatives.MOST_ITERATIONS,
         alternatives_table=alternatives.alternatives_table(), network_seeds=networks.SEEDS,
-        network_sure=networks.over_confidence(), ten_ranks=networks.rank_table(), scir="\n\n".join(scir.sections()),
-        scir_won=printed_mean("wins", "conf-ECE")["SCIR"], n_splits=scir.N_SPLITS,
-        scir_printed=", ".join(f"{name} {value:.4f}" for name, value in scir.PRINTED.items()),
+        network_sure=networks.over_confidence(), ten_ranks=networks.rank_table(),
         growth_table=pictures.growth_table(), paper_table=pictures.paper_table(),
     )  # fmt: skip
 

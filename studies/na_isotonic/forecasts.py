@@ -8,7 +8,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
 from pathlib import Path
@@ -46,7 +46,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.metrics import mean_class_brier_loss, thresholded_adaptive_calibration_error
 from calibrant.metrics.decompositions import accuracy
 from calibrant.significance import resampling_test
-from studies.arena.data_sets import Forecast, prob_of_rows, published, tables
+from studies.arena.data_sets import prob_of_rows, published, tables
 from studies.claims import Verdict, holds, under_all_readings
 
 SEEDS = 3
@@ -95,12 +95,6 @@ class Model:
         return self.fit.shape[1]
 
 
-def of_published(found: Forecast) -> Model:
-    """A published forecast as probabilities."""
-    fit, test = (prob_of_rows(rows, found.input) for rows in (found.fit, found.test))
-    return Model(*PUBLISHED[found.name], 0, found.y_fit, fit, found.y_test, test)
-
-
 @cache
 def trained_on() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Features and labels; of Covertype without the number of the row."""
@@ -127,16 +121,18 @@ def trained(data_set: str, architecture: str, seed: int) -> Model:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the MLP is stopped on purpose
         fitted = CLASSIFIERS[architecture](seed).fit(X[train], y[train])
-    return Model(
-        data_set, architecture, seed, y[fit], fitted.predict_proba(X[fit]), y[test], fitted.predict_proba(X[test])
-    )
+    prob = [fitted.predict_proba(X[rows]) for rows in (fit, test)]
+    return Model(data_set, architecture, seed, y[fit], prob[0], y[test], prob[1])
 
 
 @cache
 def published_models() -> tuple[Model, ...]:
-    """The published forecasts, in the order above."""
+    """The published forecasts as probabilities, in the order above."""
     found = {forecast.name: forecast for forecast in (load() for load in published())}
-    return tuple(of_published(found[name]) for name in PUBLISHED)
+    return tuple(
+        Model(*names, 0, of.y_fit, prob_of_rows(of.fit, of.input), of.y_test, prob_of_rows(of.test, of.input))
+        for of, names in ((found[name], names) for name, names in PUBLISHED.items())
+    )
 
 
 def published_model(*names: str) -> Model:
@@ -604,23 +600,7 @@ def span(counts: Sequence[int]) -> str:
     return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
 
 
-# Forecasts split anew, and calibrated: what the sections of docs/na-isotonic.md on SCIR measure.
-
-
-N_SPLITS = 4
-"""The split of the study, and random ones of the same sizes."""
-
 SCIR_FIXED = partial(SortedCumulativeIsotonic, epsilon=1e-4, rise="last")
-
-
-def splits(model: Model) -> Iterator[Model]:
-    """The same rows split otherwise, the split of the study first."""
-    y, prob = np.concatenate([model.y_fit, model.y_test]), np.concatenate([model.fit, model.test])
-    n = len(model.y_fit)
-    for seed in range(N_SPLITS):
-        rows = np.arange(len(y)) if seed == 0 else np.random.default_rng(seed).permutation(len(y))
-        fit, test = rows[:n], rows[n:]
-        yield replace(model, seed=seed, y_fit=y[fit], fit=prob[fit], y_test=y[test], test=prob[test])
 
 
 def calibrated_part(model: Model, make: Callable[..., Calibrator]) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from studies.claims import Numbers, run_with
-from studies.na_isotonic import claims_methods
+from studies.na_isotonic import claims, claims_methods
 from studies.na_isotonic.claims_printed import FUNCTIONS as PRINTED
 from studies.printed import opposite, turned
 
@@ -35,17 +35,6 @@ def reversed_spread(networks: dict[str, list[float]]) -> Numbers:
 IMPROPER = {"absolute error": lambda p, y: abs(p - y)}
 """No proper scoring rule: the median of an outcome minimises it."""
 
-PAIRS = (
-    "NA-FIR improves NLL",
-    "NA-FIR improves conf-ECE",
-    "SCIR improves conf-ECE",
-    "SCIR's NLL",
-    "flattening, NLL",
-    "flattening, conf-ECE",
-    "cumulating, NLL",
-    "cumulating, conf-ECE",
-)
-
 TOLD = {
     "category independence": lambda change: {"change": change | {"FIR": change["NA-FIR"]}},
     "search against alternatives": lambda above, **_: {"above": opposite(above)},
@@ -65,7 +54,7 @@ TOLD = {
     },
     "example of SCIR": lambda sums, printed: {"printed": sums[1]},
     "Theorem A.5": lambda fit, **_: {"whole": fit},
-    **dict.fromkeys(PAIRS, exchanged),
+    **dict.fromkeys(claims.OF_PAIRS, exchanged),
 }
 """Numbers that the mutant of a claim has otherwise, from the claim's own."""
 

@@ -10,27 +10,85 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from scipy.special import softmax
 from threadpoolctl import threadpool_limits
 
 from studies.arena.data_sets import DataSet, table_of
 from studies.claims import bold, table
-from studies.evidence_scaling.networks import Network, Recipe, trained
 from studies.na_isotonic import forecasts as fc
 from studies.top_label.networks import measure as measure_top_label
 from studies.top_label.networks import store as store_top_label
 
-RECIPE = Recipe((128, 128, 128), epochs=100)
+HIDDEN, EPOCHS = (128, 128, 128), 100
+BATCH, RATE, FIRST_DECAY, SECOND_DECAY, TINY = 128, 1e-3, 0.9, 0.999, 1e-8
+"""Hidden layers of a perceptron, passes over the rows, rows of a step, and the constants of Adam."""
+
 KEEL = ("letter", "optdigits", "penbased")
 IMAGES = {"digits": (8, 8, 1, 3), "optdigits": (8, 8, 1, 3), "satimage": (3, 3, 4, 2)}
 """Height, width and channels of the images of a table, and the side of a patch."""
 
 SEEDS, FILTERS, DIGITS = 2, 16, 7
 """Splits, patterns that the convolution looks for, and digits of the figures that are kept."""
+
+
+class Network:
+    """Rectified layers and a softmax, trained by Adam on targets that are probabilities."""
+
+    def __init__(self, sizes: tuple[int, ...], rng: np.random.Generator) -> None:
+        self.layers = [
+            [rng.normal(0.0, np.sqrt(2.0 / low), (low, high)).astype(np.float32), np.zeros(high, np.float32)]
+            for low, high in pairwise(sizes)
+        ]
+        self.moments = [[(np.zeros_like(part), np.zeros_like(part)) for part in layer] for layer in self.layers]
+        self.n_steps = 0
+
+    def prob(self, X: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes."""
+        return softmax(self._through(X)[-1].astype(np.float64), axis=1)
+
+    def step(self, X: np.ndarray, target: np.ndarray) -> None:
+        """Move once against the gradient of the mean log loss."""
+        through = self._through(X)
+        back, self.n_steps = (softmax(through[-1], axis=1) - target) / len(X), self.n_steps + 1
+        for layer, moments, values in zip(self.layers[::-1], self.moments[::-1], through[-2::-1], strict=True):
+            back = back.reshape(len(values), -1)  # of a convolution each place of an image is a row
+            slopes = [values.T @ back, back.sum(axis=0)]
+            back = (back @ layer[0].T) * (values > 0.0)
+            for part, (first, second), slope in zip(layer, moments, slopes, strict=True):
+                first += (1.0 - FIRST_DECAY) * (slope - first)
+                second += (1.0 - SECOND_DECAY) * (slope**2 - second)
+                rate = RATE * np.sqrt(1.0 - SECOND_DECAY**self.n_steps) / (1.0 - FIRST_DECAY**self.n_steps)
+                part -= np.float32(rate) * first / (np.sqrt(second) + np.float32(TINY))
+
+    def _through(self, X: np.ndarray) -> list[np.ndarray]:
+        return self._through_layers(X, self.layers)
+
+    def _through_layers(self, X: np.ndarray, layers: Sequence[list[np.ndarray]]) -> list[np.ndarray]:
+        values = [X]
+        for number, (weight, bias) in enumerate(layers):
+            score = values[-1] @ weight + bias
+            values.append(np.maximum(score, 0.0) if number + 1 < len(layers) else score)
+        return values
+
+
+def trained(X: np.ndarray, y: np.ndarray, n_classes: int, network: Network | None = None) -> Network:
+    """Train a network on standardised features."""
+    rng = np.random.default_rng(0)
+    network = network or Network((X.shape[1], *HIDDEN, n_classes), rng)
+    target = np.eye(n_classes, dtype=np.float32)[y]
+    for _ in range(EPOCHS):
+        order = rng.permutation(len(y))
+        for start in range(0, len(y), BATCH):
+            rows = order[start : start + BATCH]
+            rng.permutation(rows)  # one draw a step: the stored figures are of networks whose rows came in this order
+            network.step(X[rows], target[rows])
+    return network
 
 
 class Convolutional(Network):
@@ -42,13 +100,9 @@ class Convolutional(Network):
         self.layers, self.moments = [*first.layers, *self.layers], [*first.moments, *self.moments]
 
     def _through(self, X: np.ndarray) -> list[np.ndarray]:
-        (weight, bias), rest = self.layers[0], self.layers[1:]
-        places = X.reshape(-1, X.shape[-1])
-        values = [np.maximum(places @ weight + bias, 0.0).reshape(len(X), -1)]
-        for number, (weight, bias) in enumerate(rest):
-            score = values[-1] @ weight + bias
-            values.append(np.maximum(score, 0.0) if number + 1 < len(rest) else score)
-        return [places, *values]
+        (weight, bias), places = self.layers[0], X.reshape(-1, X.shape[-1])
+        first = np.maximum(places @ weight + bias, 0.0).reshape(len(X), -1)
+        return [places, *self._through_layers(first, self.layers[1:])]
 
 
 def patches(X: np.ndarray, height: int, width: int, channels: int, side: int) -> np.ndarray:
@@ -77,7 +131,7 @@ def models() -> Iterator[fc.Model]:
                 if architecture == "CNN":
                     sizes, rng = (128, int(label.max()) + 1), np.random.default_rng(seed)
                     network = Convolutional(rows.shape[1], rows.shape[2], sizes, rng)
-                made = trained(rows[train], label[train], int(label.max()) + 1, RECIPE, network)
+                made = trained(rows[train], label[train], int(label.max()) + 1, network)
                 prob = [made.prob(rows[part]) for part in (fit, test)]
                 yield fc.Model(name, architecture, seed, label[fit], prob[0], label[test], prob[1])
 

@@ -189,12 +189,9 @@ class PublishedPoints(GridPoints):
 def partitioning(n_classes: int, *, printed: bool = False, steps: int | None = None) -> MulticlassRecursivePartitioning:
     """The authors' grid and smoothing, with rows that sum to one: as published, or Algorithm 2 as printed."""
     make = GridPoints if printed else PublishedPoints
+    grid, uniform = make(steps or STEPS[n_classes]), Mixture(mixture(n_classes), "uniform")
     return MulticlassRecursivePartitioning(
-        candidates=make(steps or STEPS[n_classes]),
-        max_regions=None,
-        smoothing=0.0,
-        softening=0.0,
-        mixture=Mixture(mixture(n_classes), "uniform"),
+        candidates=grid, max_regions=None, smoothing=0.0, softening=0.0, mixture=uniform
     )
 
 
@@ -245,14 +242,7 @@ def _path(of: Forecasts, tree: SplitTree) -> Path:
 
 def _before(of: Forecasts) -> Figures:
     loss = cross_entropy(of.p_test, of.y_test)
-    return Figures(
-        n_regions=0,
-        loss=regularised(of.p, of.y),
-        test_loss=loss,
-        volume=volume(of.y, of.p),
-        test_volume=volume(of.y_test, of.p_test),
-        normalised=loss,
-    )
+    return Figures(0, regularised(of.p, of.y), loss, volume(of.y, of.p), volume(of.y_test, of.p_test), loss)
 
 
 def _stages(of: Forecasts, tree: SplitTree) -> Iterator[Figures]:
@@ -261,14 +251,9 @@ def _stages(of: Forecasts, tree: SplitTree) -> Iterator[Figures]:
     node, value = node_values(of, tree)
     for n_regions, at, nearest in zip(tree.n_regions, node, _nearest(of, tree, value), strict=True):
         test_loss = cross_entropy(c * nearest, of.y_test)
-        yield Figures(
-            n_regions=int(n_regions),
-            loss=regularised(c * value[at], of.y),
-            test_loss=test_loss,
-            volume=volume(of.y, value[at]),
-            test_volume=volume(of.y_test, nearest),
-            normalised=test_loss + float(np.log(c)),
-        )
+        volumes = volume(of.y, value[at]), volume(of.y_test, nearest)
+        fitted_loss, normalised = regularised(c * value[at], of.y), test_loss + float(np.log(c))
+        yield Figures(int(n_regions), fitted_loss, test_loss, *volumes, normalised)
 
 
 def node_values(of: Forecasts, tree: SplitTree) -> tuple[np.ndarray, np.ndarray]:
@@ -417,14 +402,9 @@ def _path_targets(path: Path, n_classes: int) -> list[Target]:
 
 def target_table(n_classes: int) -> str:
     """The figures before and at the end."""
-    body = [
-        [
-            one.what,
-            f"{one.target:.{one.digits}f}",
-            f"{one.found:.{one.digits}f}",
-            ("yes" if one.agrees else "**no**") + ", follows" * one.follows,
-        ]
-        for one in targets(n_classes)
-        if not one.what.startswith("regions at stage")
-    ]
+    body = []
+    for one in targets(n_classes):
+        if not one.what.startswith("regions at stage"):
+            agrees = ("yes" if one.agrees else "**no**") + ", follows" * one.follows
+            body.append([one.what, *(f"{of:.{one.digits}f}" for of in (one.target, one.found)), agrees])
     return table([f"{FIGURE[n_classes]}, K = {n_classes}", "target", "here", "agrees"], body)

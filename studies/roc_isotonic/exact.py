@@ -209,19 +209,14 @@ def kept(n: int, n_problems: int) -> dict[str, Any]:
                 n_tied += is_tied(rate)
                 volumes.append([volume(y, p), volume(y, rate[of])])
         with_any += len(volumes) > before
-    return {"n": n, "problems": len(problems), "monotone": n_monotone, "kept": len(volumes), "tied": n_tied} | {
-        "with_any": with_any,
-        "volumes": volumes,
-    }
+    found = {"n": n, "problems": len(problems), "monotone": n_monotone, "kept": len(volumes), "tied": n_tied}
+    return found | {"with_any": with_any, "volumes": volumes}
 
 
 # Volumes before and after Algorithm 2 as run
 
 
-SIX = (
-    np.array([[2, 3, 5], [5, 3, 2], [3, 4, 3], [5, 2, 3], [4, 2, 4], [0, 5, 5]]) / 10,
-    np.array([1, 0, 0, 2, 0, 1]),
-)
+SIX = (np.array([[2, 3, 5], [5, 3, 2], [3, 4, 3], [5, 2, 3], [4, 2, 4], [0, 5, 5]]) / 10, np.array([1, 0, 0, 2, 0, 1]))
 """The fewest rows seen whose volume rises."""
 
 

@@ -18,6 +18,7 @@ from calibrant import IsotonicCalibration, drawing
 from calibrant.calibrators import MulticlassRecursivePartitioning
 from calibrant.curves import (
     plot_roc,
+    plot_roc_surface,
     plot_simplex_partition,
     plot_simplex_points,
     roc_curve,
@@ -152,8 +153,6 @@ def draw_surface() -> None:
     """Figure 7: the ROC surface before and after."""
     p, y, fitted = synthetic()
     surfaces = {"before": roc_surface(y, p), "after": roc_surface(y, fitted.predict_proba(p))}
-    from calibrant.curves import plot_roc_surface
-
     ax = plot_roc_surface(surfaces)
     save(np.ravel(ax)[0].figure, "surface")
 
@@ -170,11 +169,5 @@ def draw() -> None:
     """Draw all of them."""
     for n_classes in NAMES:
         draw_curves(n_classes)
-    for make in (
-        draw_theorem,
-        draw_split,
-        draw_triangles,
-        draw_surface,
-        draw_tetrahedron,
-    ):
+    for make in (draw_theorem, draw_split, draw_triangles, draw_surface, draw_tetrahedron):
         make()

@@ -9,104 +9,40 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import ByNotion, IsotonicCalibration, StructuredMatrixScaling, TemperatureScaling, log_loss
-from calibrant.binning import RecursiveSplit
+from calibrant import log_loss
 from calibrant.binning.cells import simplex_grid
-from calibrant.calibrators import (
-    CanonicalBinning,
-    IsotonicRecursivePartitioning,
-    MulticlassIsotonic,
-    MulticlassRecursivePartitioning,
-)
+from calibrant.calibrators import IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
 from calibrant.fit import trees
-from studies.claims import CLEAR, mean_and_error, pm, run_with, table
+from studies.claims import CLEAR, mean_and_error, run_with
 from studies.roc_isotonic import authors
 
-# What isotonic recursive partitioning is compared with, and its own variants: a new calibrator for so many classes.
+# What isotonic recursive partitioning is, in three readings, and no calibration. The other methods, and their tables on the
+# page, are those of commit 6e77aab2.
 
 
 BEFORE = "not calibrated"
-
-COARSE = 20
-"""Steps of a coarser grid than the authors'."""
-
-BASELINE_SPLITS = 9
-"""Splits of recursive binning: about as many regions as IRP ends with."""
-
-Method = Callable[[int], Any]
-
-
-def irp(n_classes: int, **options: Any) -> Any:
-    """The binary method for two classes, the other one for more; labels as they are unless it is said."""
-    options = {"softening": 0.0} | options
-    if n_classes > 2:
-        return MulticlassRecursivePartitioning(**options)
-    options.pop("candidates", None)
-    if "max_regions" in options:
-        options["max_bins"] = options.pop("max_regions")
-    return IsotonicRecursivePartitioning(**options)
-
-
-def isotonic(n_classes: int) -> Any:
-    """Isotonic regression with smoothed ends, one-vs-rest for more than two classes."""
-    binary = IsotonicCalibration(finite="smooth")
-    return binary if n_classes == 2 else ByNotion(binary, "class-wise")
-
-
-def softened_irp(n_classes: int, **options: Any) -> Any:
-    """With labels softened by the prediction as far as cross-validation says."""
-    return irp(n_classes, candidates=COARSE, softening="cv", **options)
-
-
 PUBLISHED = "IRP as published, normalised"
 AUTHORS = "IRP, Algorithm 2 as printed, same grid and smoothing"
 LAPLACE_ALL = "IRP, smoothing 1, to the end"
-LAPLACE_CV = "IRP, smoothing and stopping by cross-validation"
-COARSE_CV = "IRP, the same, grid of 1/20"
-SOFTENED = "IRP, labels softened by the prediction"
-AS_MANY = "IRP, the same with at most as many regions as the authors'"
-TEMPERATURE = "temperature scaling"
-MATRIX = "structured matrix scaling"
-ISOTONIC = "isotonic regression, smoothed ends"
-BINNING = "recursive binning, smoothing 1"
 
-METHODS: dict[str, Method] = {
+
+def with_laplace(n_classes: int) -> Any:
+    """The binary method for two classes, the other one for more."""
+    if n_classes > 2:
+        return MulticlassRecursivePartitioning(max_regions=None, smoothing=1.0, softening=0.0)
+    return IsotonicRecursivePartitioning(max_bins=None, smoothing=1.0, softening=0.0)
+
+
+METHODS: dict[str, Callable[[int], Any]] = {
     PUBLISHED: authors.partitioning,
     AUTHORS: lambda k: authors.partitioning(k, printed=True),
-    LAPLACE_ALL: lambda k: irp(k, smoothing=1.0, max_regions=None),
-    LAPLACE_CV: irp,
-    COARSE_CV: lambda k: irp(k, candidates=COARSE),
-    SOFTENED: softened_irp,
-    BINNING: lambda _: CanonicalBinning(RecursiveSplit(BASELINE_SPLITS), interior=False, smoothing=1.0),
-    ISOTONIC: isotonic,
-    "multi-class isotonic regression": lambda _: MulticlassIsotonic(),
-    TEMPERATURE: lambda _: TemperatureScaling(),
-    MATRIX: lambda _: StructuredMatrixScaling(),
+    LAPLACE_ALL: with_laplace,
 }
 
-ONLY_OF_MORE = (COARSE_CV, "multi-class isotonic regression")
-"""What is another method for two classes."""
 
-
-def methods(n_classes: int) -> dict[str, Method]:
-    """The methods for so many classes."""
-    return {name: make for name, make in METHODS.items() if n_classes > 2 or name not in ONLY_OF_MORE}
-
-
-def measured(make: Method, of: authors.Forecasts) -> tuple[float, int]:
-    """Test cross-entropy, and the number of regions; 0 of a method without."""
-    fitted = make(of.n_classes).fit(of.p, of.y)
-    regions = len(fitted.value_) if hasattr(fitted, "value_") else 0
-    return log_loss(of.y_test, fitted.predict_proba(of.p_test), clip=1e-12), regions
-
-
-@cache
-def on_paper(n_classes: int) -> dict[str, tuple[float, int]]:
-    """Each method on the paper's rows, and the predictions as they are."""
-    of = authors.of_paper(n_classes)
-    found = {name: measured(make, of) for name, make in methods(n_classes).items()}
-    found[AS_MANY] = measured(lambda k: softened_irp(k, max_regions=found[PUBLISHED][1]), of)
-    return {BEFORE: (log_loss(of.y_test, of.p_test, clip=1e-12), 0)} | found
+def loss_of(calibrator: Any, of: authors.Forecasts) -> float:
+    """Test cross-entropy after a calibrator."""
+    return log_loss(of.y_test, calibrator.fit(of.p, of.y).predict_proba(of.p_test), clip=1e-12)
 
 
 FIRST_SEED = 101
@@ -115,98 +51,47 @@ FIRST_SEED = 101
 
 @dataclass(frozen=True)
 class Case:
-    """Whose predictions, how many rows to train and to fit, and how many splits; all rows that are left are tested on."""
+    """Whose predictions, how many rows to fit, and how many splits; all rows that are left are tested on."""
 
     model: str
     n_classes: int
     n_fit: int
     n_splits: int
-    n_train: int = 4500
-
-    @property
-    def name(self) -> str:
-        """Words for a line."""
-        return f"{self.model}, K = {self.n_classes}, {self.n_fit} rows"
 
     def draw(self, seed: int) -> authors.Forecasts:
         """One split."""
         return authors.covertype.__wrapped__(  # a split is asked for once
-            self.n_classes, seed, model=self.model, n_train=self.n_train, n_fit=self.n_fit, n_test=None
+            self.n_classes, seed, model=self.model, n_fit=self.n_fit, n_test=None
         )
 
 
 LOGISTIC, BAYES, FOREST = "logistic regression", "naive Bayes", "random forest"
 
 CASES = (
-    Case(LOGISTIC, 2, 500, 20),
-    Case(LOGISTIC, 2, 2000, 10),
-    Case(LOGISTIC, 2, 5000, 8, n_train=1500),  # of 8000 rows of two classes
-    Case(LOGISTIC, 3, 500, 12),
-    Case(LOGISTIC, 3, 2000, 6),
-    Case(LOGISTIC, 3, 5000, 4),
-    Case(LOGISTIC, 4, 500, 8),
-    Case(LOGISTIC, 4, 2000, 3),
-    Case(BAYES, 2, 500, 10),
-    Case(BAYES, 3, 500, 8),
-    Case(BAYES, 3, 2000, 5),
-    Case(BAYES, 4, 500, 6),
-    Case(FOREST, 2, 2000, 5),
-    Case(FOREST, 3, 2000, 5),
+    *(Case(LOGISTIC, k, 500, n) for k, n in ((2, 20), (3, 12), (4, 8))),
+    *(Case(BAYES, *of) for of in ((2, 500, 10), (3, 500, 8), (3, 2000, 5), (4, 500, 6))),
+    *(Case(FOREST, k, 2000, 5) for k in (2, 3)),
 )
 
 
 @cache
-def losses(case: Case) -> dict[str, np.ndarray]:
-    """Test cross-entropy and number of regions of each method on each split, shape (n_splits, 2)."""
-    found: dict[str, list[tuple[float, int]]] = {name: [] for name in (BEFORE, *methods(case.n_classes))}
-    for seed in range(FIRST_SEED, FIRST_SEED + case.n_splits):
-        of = case.draw(seed)
-        found[BEFORE].append((log_loss(of.y_test, of.p_test, clip=1e-12), 0))
-        for name, make in methods(case.n_classes).items():
-            found[name].append(measured(make, of))
-    return {name: np.array(values) for name, values in found.items()}
+def losses(case: Case, method: str) -> np.ndarray:
+    """Test cross-entropy of a method on each split."""
+    drawn = (case.draw(seed) for seed in range(FIRST_SEED, FIRST_SEED + case.n_splits))
+    if method == BEFORE:
+        return np.array([log_loss(of.y_test, of.p_test, clip=1e-12) for of in drawn])
+    return np.array([loss_of(METHODS[method](of.n_classes), of) for of in drawn])
 
 
-def differences(case: Case, method: str, over: str = BEFORE) -> list[float]:
-    """Differences of the cross-entropy to another method's on the same rows, one a split."""
-    return [float(d) for d in losses(case)[method][:, 0] - losses(case)[over][:, 0]]
+def differences(case: Case, method: str) -> list[float]:
+    """Differences of the cross-entropy to that of no calibration on the same rows, one a split."""
+    return [float(d) for d in losses(case, method) - losses(case, BEFORE)]
 
 
-def gained(case: Case, method: str, over: str = BEFORE) -> tuple[float, float]:
-    """Mean difference of the cross-entropy to another method's on the same rows, and its standard error."""
-    return mean_and_error(differences(case, method, over))
-
-
-def is_better(case: Case, method: str, over: str = BEFORE) -> bool:
-    """Whether it is lower by more than chance explains."""
-    mean, error = gained(case, method, over)
-    return mean < -CLEAR * error
-
-
-def n_better(cases: Iterable[Case], method: str, over: str = BEFORE) -> int:
-    """In how many cases it is."""
-    return sum(is_better(case, method, over) for case in cases)
-
-
-def study_table(n_classes: int) -> str:
-    """Differences to no calibration, a method a line and a case a column."""
-    cases = [case for case in CASES if case.n_classes == n_classes]
-    head = ["", *(f"{case.model}, {case.n_fit} rows" for case in cases)]
-    body = [[BEFORE, *(f"{losses(case)[BEFORE][:, 0].mean():.4f}" for case in cases)]]
-    body += [[name, *(_cell(case, name) for case in cases)] for name in methods(n_classes)]
-    body.append(["splits", *(str(case.n_splits) for case in cases)])
-    return table(head, body)
-
-
-def _cell(case: Case, name: str) -> str:
-    text = pm(differences(case, name))
-    text = f"**{text}**" if is_better(case, name) else text
-    return f"{text} ({regions(case, name):.0f})" if regions(case, name) else text
-
-
-def regions(case: Case, method: str) -> float:
-    """Mean number of regions."""
-    return float(losses(case)[method][:, 1].mean())
+def n_better(cases: Iterable[Case], method: str) -> int:
+    """In how many cases it is lower than without calibration, by more than chance explains."""
+    gained = [mean_and_error(differences(case, method)) for case in cases]
+    return sum(mean < -CLEAR * error for mean, error in gained)
 
 
 # The authors' algorithm and the recursive binning, stage by stage, on other splits of the data.
@@ -275,6 +160,5 @@ def _course(of: authors.Forecasts, tree: authors.SplitTree) -> Course:
         loss.append(authors.cross_entropy(test, of.y_test))
         fitted.append(authors.cross_entropy(own, of.y))
         volume |= {size: own for size in SAME_SIZES if n <= size and of.n_classes > 2}
-    return Course(
-        tuple(n_regions), tuple(loss), tuple(fitted), {n: authors.volume(of.y, own) for n, own in volume.items()}
-    )
+    volumes = {n: authors.volume(of.y, own) for n, own in volume.items()}
+    return Course(tuple(n_regions), tuple(loss), tuple(fitted), volumes)

@@ -220,15 +220,8 @@ def errors(case: Case, value: np.ndarray) -> Errors:
     truth = given(value, case.posterior, case.mass)
     both = (np.column_stack([1.0 - p, p]) for p in (case.posterior, value))
     gap = truth - value
-    return Errors(
-        case.mean(np.abs(gap)),
-        case.mean(gap**2),
-        case.mean((truth - case.posterior) ** 2),
-        case.mean(divergence(*both)),
-        case.mean(np.abs(gap) < CLOSE),
-        by_tenth(case.forecast, case.mass, gap),
-        by_tenth(value, case.mass, gap),
-    )
+    points = np.abs(gap), gap**2, (truth - case.posterior) ** 2, divergence(*both), np.abs(gap) < CLOSE
+    return Errors(*map(case.mean, points), *(by_tenth(where, case.mass, gap) for where in (case.forecast, value)))
 
 
 @cache
@@ -278,12 +271,6 @@ def over_draws(measure: Callable[[int], float]) -> list[float]:
     return [float(measure(seed)) for seed in range(DRAWS)]
 
 
-def mass_in(name: str, region: Region) -> np.ndarray:
-    """Probability of the points whose forecast lies in some tenths of [0, 1], 0 elsewhere."""
-    of = the_case(name)
-    return np.asarray(of.mass * np.isin(np.minimum((of.forecast * 10).astype(np.int64), 9), region))
-
-
 @cache
 def best_monotone(name: str) -> tuple[float, float]:
     """Pool the reliability diagram of a network, known exactly, until it does not fall: the grouping loss that this best
@@ -322,10 +309,7 @@ OF_THREE: dict[str, Make] = {
     "matrix": lambda: MatrixScaling(logits="reference", off_diagonal=0.0, intercept=0.0),
     "dirichlet": lambda: DirichletCalibration(diagonal=0.0, off_diagonal=0.0, intercept=0.0),
 }
-MAKES: dict[str, Make] = {
-    **OF_THREE,
-    ODIR: lambda: DirichletCalibration(diagonal=0.0, off_diagonal=1e-3, intercept=1e-3),
-}
+MAKES = OF_THREE | {ODIR: lambda: DirichletCalibration(diagonal=0.0, off_diagonal=1e-3, intercept=1e-3)}
 
 
 @cache
@@ -401,8 +385,7 @@ def of_two(methods: list[str]) -> str:
             whats = [("calibration", 4, 1), ("brier_calibration", 3, 1000), ("grouping", 3, 1000), ("log_excess", 5, 1)]
             cells = [shown(after(name, method, w) if method else before(name, w), *how) for w, *how in whats]
             body.append([f"... {method}" if method else f"{name}, before", *cells])
-    head = ["", "E abs(S - C)", "calibration loss x 1000", "grouping loss x 1000", "log loss above Bayes"]
-    return table(head, body)
+    return table(["", "E abs(S - C)", "calibration loss x 1000", "grouping loss x 1000", "log loss above Bayes"], body)
 
 
 def of_three_classes(class_3: str) -> str:
@@ -605,10 +588,8 @@ def near_the_diagonal(before: Figure, after: Draws, near: Draws) -> str:
 
 def exchanged(**parts: Mapping[str, Any]) -> str:
     """Return calibration loss and grouping loss without and with calibration."""
-    said = (
-        f"{word} loss {shown(of['before'], 3, 1000)} to {shown(of['after'], 3, 1000)}" for word, of in parts.items()
-    )
-    return ", ".join(said) + ", both x 1000"
+    ends = {word: [shown(of[when], 3, 1000) for when in ("before", "after")] for word, of in parts.items()}
+    return ", ".join(f"{word} loss {' to '.join(of)}" for word, of in ends.items()) + ", both x 1000"
 
 
 def extent(counts: Sequence[int]) -> str:

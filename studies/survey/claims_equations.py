@@ -110,14 +110,10 @@ def calibrated_table_2(of: str = "calibrated") -> dict[str, float]:
     """The calibration loss of C, and how far its refinement loss is from that of S."""
     worst = {}
     for score in ("brier", "log"):
-        before, after = (
-            metrics.calibration_refinement(TOY.y, prob, score=score, **CLASSES).terms
-            for prob in (TOY.prob, getattr(TOY, of))
-        )
-        worst |= {
-            f"calibration, {score}": after[0][1],
-            f"change of refinement, {score}": abs(after[1][1] - before[1][1]),
-        }
+        both = TOY.prob, getattr(TOY, of)
+        before, after = (metrics.calibration_refinement(TOY.y, p, score=score, **CLASSES).terms for p in both)
+        worst[f"calibration, {score}"] = after[0][1]
+        worst[f"change of refinement, {score}"] = abs(after[1][1] - before[1][1])
     return worst
 
 
@@ -152,11 +148,9 @@ def of_isotonic(method: str = "isotonic") -> dict[str, float]:
             sv.fitted("over-confident", method, seed).calibrate(prob),
             IsotonicRegression().fit_transform(prob, y),
         )
-        off = (
-            np.mean((value - y) ** 2 - (best - y) ** 2),
-            metrics.roc_convex_hull(y, prob).area - roc_auc_score(y, value),
-        )
-        worst = {name: max(of, new) for (name, of), new in zip(worst.items(), off, strict=True)}
+        above = np.mean((value - y) ** 2 - (best - y) ** 2)
+        below = metrics.roc_convex_hull(y, prob).area - roc_auc_score(y, value)
+        worst = {name: max(of, new) for (name, of), new in zip(worst.items(), (above, below), strict=True)}
     return worst
 
 

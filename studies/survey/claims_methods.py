@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,8 @@ AXES = {"of scores before calibration": "before", "of calibrated predictions": "
 
 def blocks() -> dict[str, Any]:
     """Return how many blocks a fit has, for each calibration set."""
-    return {
-        "cases": {n: [len(sv.fitted(n, ISOTONIC, s).value_) for s in range(sv.DRAWS)] for n in sv.LOGISTIC},
-        "bins": 10,
-    }
+    found = {n: [len(sv.fitted(n, ISOTONIC, s).value_) for s in range(sv.DRAWS)] for n in sv.LOGISTIC}
+    return {"cases": found, "bins": 10}
 
 
 def remaining(where: str, region: sv.Region) -> list[float]:
@@ -36,13 +35,10 @@ def remaining(where: str, region: sv.Region) -> list[float]:
 
 def in_the_middle() -> dict[str, Any]:
     """Return what remains on each side of the middle, and elsewhere."""
-    return {
-        "cases": {
-            f"{side} {axis}": {"here": remaining(where, region), "elsewhere": remaining(where, ELSEWHERE)}
-            for axis, where in AXES.items()
-            for side, region in SIDES.items()
-        }
-    }
+    found = {}
+    for (axis, where), (side, region) in product(AXES.items(), SIDES.items()):
+        found[f"{side} {axis}"] = {"here": remaining(where, region), "elsewhere": remaining(where, ELSEWHERE)}
+    return {"cases": found}
 
 
 def spread_evenly() -> dict[str, Any]:
@@ -137,11 +133,8 @@ OF_ISOTONIC = {
 
 
 BETA = "beta"
-MEASURES = {
-    "E abs(S - C)": "calibration",
-    "the calibration loss": "brier_calibration",
-    "the log loss above Bayes": "log_excess",
-}
+WORDS = ("E abs(S - C)", "the calibration loss", "the log loss above Bayes")
+MEASURES = dict(zip(WORDS, ("calibration", "brier_calibration", "log_excess"), strict=True))
 LOW, HIGH, UPPER = (0, 1, 2, 3, 4), (5, 6, 7, 8, 9), (6, 7, 8, 9)
 DIAGRAM = "E abs(S - C)"
 """The measure that is the paper's own: the mean distance of the diagram, which it shows, from the diagonal."""
@@ -166,12 +159,8 @@ def by_region(method: str) -> dict[str, Any]:
 
 def apart() -> dict[str, Any]:
     """Return how far the two calibrated cases are apart."""
-    mass = sv.the_case(sv.LOGISTIC[0]).mass
-    return {
-        "apart": sv.over_draws(
-            lambda s: mass @ np.abs(sv.values(sv.LOGISTIC[0], BETA, s) - sv.values(sv.LOGISTIC[1], BETA, s))
-        )
-    }
+    mass, (under, over) = sv.the_case(sv.LOGISTIC[0]).mass, sv.LOGISTIC
+    return {"apart": sv.over_draws(lambda s: mass @ np.abs(sv.values(under, BETA, s) - sv.values(over, BETA, s)))}
 
 
 def unchanged_by_beta() -> dict[str, float]:
@@ -336,17 +325,11 @@ def unchanged() -> dict[str, float]:
 
 def highest() -> dict[str, Any]:
     """Return the highest probability of class 3: of Bayes' rule, and of each network."""
-    return {
-        "highest": {
-            reading: {
-                "bayes": float(sv.the_case("bayes-optimal", reading).forecast[:, 2].max()),
-                "networks": [float(sv.the_case(name, reading).forecast[:, 2].max()) for name in sv.NETWORKS],
-            }
-            for reading in sv.READINGS
-        },
-        "low": CAPPED[0],
-        "high": CAPPED[1],
-    }
+    found = {}
+    for reading in sv.READINGS:
+        of = [float(sv.the_case(name, reading).forecast[:, 2].max()) for name in ("bayes-optimal", *sv.NETWORKS)]
+        found[reading] = {"bayes": of[0], "networks": of[1:]}
+    return {"highest": found, "low": CAPPED[0], "high": CAPPED[1]}
 
 
 def of_highest(highest: Mapping[str, Mapping[str, Any]], low: float, high: float) -> str:
@@ -388,3 +371,5 @@ OF_MATRICES = {
         lambda reading, method: sv.excess(reading, method, sv.FEW),
     ),
 }
+
+FUNCTIONS: dict[str, Functions] = OF_ISOTONIC | OF_SIGMOIDS | OF_VECTORS | OF_MATRICES

@@ -111,7 +111,7 @@ TOLD = {
     "isotonic-ends": lambda zero, one: {"zero": 0.0, "one": 0.0},
     "platt-over-cause": lambda at_0, at_1: {"at_0": [0.0], "at_1": [1.0]},
     "vector-not-as-bad": lambda readings: {
-        "readings": {name: dict.fromkeys(of, of["before"]) for name, of in readings.items()},
+        "readings": {name: dict.fromkeys(of, of["before"]) for name, of in readings.items()}
     },
     "vector-balance": with_the_rival("few_vector", "few_matrix"),
     "vector-near-temperature": at_distance(0.0),

@@ -87,9 +87,8 @@ def under_and_over() -> Any:
     for ax, name in zip(axes, (sv.HALVED, sv.DOUBLED), strict=True):
         prob, y = sv.the_case(name).draw(sv.ROWS, 0)
         fits = {"logistic curve": sv.fitted(name, sv.STRAIGHT, 0), "beta curve": sv.fitted(name, "beta", 0)}
-        plot_calibration_map(
-            {word: calibration_map(fit.calibrate, y, prob, binning=15) for word, fit in fits.items()}, ax=ax
-        )
+        maps = {word: calibration_map(fit.calibrate, y, prob, binning=15) for word, fit in fits.items()}
+        plot_calibration_map(maps, ax=ax)
         ax.set(title=name, xlabel="probability")
     return figure
 
@@ -170,12 +169,10 @@ def mixture() -> Any:
 def diagram(of: Sequence[sv.Case], value: Sequence[np.ndarray], target: Sequence[np.ndarray], cells: int = 250) -> Any:
     """Return predictions, the probability of the event given them, and their mass, all networks together, for a picture."""
     cell = [(np.minimum(v, 1 - 1e-12) * cells).astype(np.int64) for v in value]
-    sums = [
-        np.sum(
-            [np.bincount(c, one.mass * f, minlength=cells) for c, one, f in zip(cell, of, factor, strict=True)], axis=0
-        )
-        for factor in ([1.0] * len(of), value, target)
-    ]
+    sums = []
+    for factor in ([1.0] * len(of), value, target):
+        each = [np.bincount(c, one.mass * f, minlength=cells) for c, one, f in zip(cell, of, factor, strict=True)]
+        sums.append(np.sum(each, axis=0))
     seen = sums[0] > 1e-5 * len(of)
     return sums[1][seen] / sums[0][seen], sums[2][seen] / sums[0][seen], sums[0][seen] / len(of)
 
@@ -188,9 +185,8 @@ def draw_diagrams(ax: Any, of: Sequence[sv.Case], value: Any, target: Any, point
             ax.plot(x, y, **{**look, **THIN, "label": None})
     x, y, mass = diagram(of, value, target)
     if points:
-        ax.scatter(
-            x, y, s=6 + 250 * mass, linewidth=0, alpha=0.75, **{k: look[k] for k in ("color", "zorder", "label")}
-        )
+        chosen = {k: look[k] for k in ("color", "zorder", "label")}
+        ax.scatter(x, y, s=6 + 250 * mass, linewidth=0, alpha=0.75, **chosen)
     else:
         ax.plot(x, y, **look)
 
@@ -270,10 +266,8 @@ def of_three(method: str) -> Any:
             text.set_text(str(int(text.get_text()) + 1))
         ax = axes[1, j]
         diagonal(ax)
-        looks = [
-            BEFORE | {"label": "before"},
-            {"color": drawing.colour(0), "linewidth": 1.8, "zorder": 4, "label": "after"},
-        ]
+        after_look = {"color": drawing.colour(0), "linewidth": 1.8, "zorder": 4, "label": "after"}
+        looks = [BEFORE | {"label": "before"}, after_look]
         for i, (case, value) in enumerate(zip(of, after, strict=True)):
             for look, prob in zip(looks, (case.forecast, value), strict=True):
                 x, y, _ = diagram([case], [prob[:, j]], [case.posterior[:, j]], 120)

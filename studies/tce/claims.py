@@ -186,10 +186,7 @@ JUDGED["table-14-satimage"] = (
 )
 
 JUDGED["order-of-ties"] = (
-    lambda: {
-        "orders": of_orders("RF"),
-        "together": bin_test_calibration_error(*rows("abalone", "RF"), labels=[0, 1]),
-    },
+    lambda: {"orders": of_orders("RF"), "together": bin_test_calibration_error(*rows("abalone", "RF"), labels=[0, 1])},
     lambda orders, together: holds(max(orders) == min(orders)),
     lambda orders, together: (
         f"{min(orders):.1f} to {max(orders):.1f} over {len(orders)} random orders, as the published code cuts between rows "

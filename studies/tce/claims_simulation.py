@@ -97,7 +97,7 @@ JUDGED["scale"] = (
             word: [abs(float(sim.at(p, "shifted", metric).mean())) for p in sim.PREVALENCES_MONITORING]
             for word, metric in (("tce", "TCE(P)"), ("ece", "ECE"), ("shift", "in the large"))
         },
-        "order": [sim.told_apart("shifted", alarm) for alarm in ("TCE(P)", "ECE", "abs(in the large)")],
+        "order": [sim.told_apart(metric) for metric in ("TCE(P)", "ECE", "in the large")],
     },
     lambda tce, ece, shift, order: each_holds([order[0] >= MOST, min(tce) * 2 > max(tce)]),
     lambda tce, ece, shift, order: (

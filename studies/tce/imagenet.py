@@ -7,21 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from calibrant import (
-    EqualMass,
-    bin_test_calibration_error,
-    calibration_slope,
-    expected_calibration_error,
-    maximum_calibration_error,
-)
+from calibrant import EqualMass, bin_test_calibration_error, expected_calibration_error, maximum_calibration_error
 from calibrant._core.rows import Weights
 from calibrant.binning import Binning, Bins, BoundedIsotonic, Isotonic
-from calibrant.curves import BinTestCurve, bin_test_curve, binning_quality
-from calibrant.metrics import BinTest, calibration_in_the_large, estimate_calibration_error
 from calibrant.notions import BinaryProblem
 from studies.claims import data_dir, table
 
@@ -43,13 +35,7 @@ SECONDS = {"TCE": 71.78, "ECE": 0.4873, "ACE": 0.4221, "MCE": 0.0046, "MCE(Q)": 
 """Average time of each metric in Table 5: 50,000 predictions on one CPU."""
 
 
-NETWORKS = {
-    "alexnet": "AlexNet",
-    "vgg19": "VGG19",
-    "resnet18": "ResNet18",
-    "resnet50": "ResNet50",
-    "resnet152": "ResNet152",
-}
+NETWORKS = {name.lower(): name for name in ("AlexNet", "VGG19", "ResNet18", "ResNet50", "ResNet152")}
 """In the order of the table."""
 
 METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
@@ -63,14 +49,6 @@ METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
 }
 PAPERS = tuple(METRICS)[:5]
 DIGITS = {"TCE": 3, "TCE(Q)": 3, "TCE(V)": 3}
-
-BINNINGS: dict[str, Binning | int] = {
-    "PAVA-BC": BoundedIsotonic(),
-    "PAVA": Isotonic(),
-    "10 equal mass": EqualMass(10),
-    "10 equal width": 10,
-}
-RESAMPLES = 100
 
 
 @cache
@@ -131,68 +109,6 @@ def seconds_of_tce() -> float:
     return float(np.mean([error(network, "TCE")[1] for network in NETWORKS]))
 
 
-def curve(network: str) -> BinTestCurve:
-    """The tested reliability of a network."""
-    return bin_test_curve(dogs()["y"], dogs()[network])
-
-
-def bin_table() -> str:
-    """The bins of AlexNet."""
-    panel = curve("alexnet").panels[0]
-    bins = panel.bins
-    body = [
-        [
-            str(b + 1),
-            f"{bins.edges[b + 1]:.4g}",
-            f"{int(bins.count[b])}",
-            f"{bins.mean_prob[b]:.5f}",
-            f"{bins.event_rate[b]:.5f}",
-            f"{panel.lower[b]:.5f} to {panel.upper[b]:.5f}",
-            f"{panel.rejected_share[b]:.1%}",
-        ]
-        for b in range(len(bins))
-    ]
-    return table(["bin", "upper edge", "rows", "mean probability", "event rate", "accepted", "rejected"], body)
-
-
-def quality_table() -> str:
-    """The criterion that bins are judged by."""
-    body = []
-    for name, binning in BINNINGS.items():
-        of = binning_quality(dogs()["y"], dogs()["alexnet"], binning=binning)
-        fall = f"{of.n_violations}" + (f", up to {of.largest_violation:.4f}" if of.n_violations else "")
-        body.append(
-            [
-                name,
-                f"{of.n_bins}",
-                f"{of.smallest:g} to {of.largest:g}",
-                f"{of.criterion:.6f}",
-                f"{of.within_bin_error:.4f}",
-                fall,
-            ]
-        )
-    return table(["bins of AlexNet", "", "rows", "criterion (eq. 8)", "within bins", "event rate falls"], body)
-
-
-@cache
-def estimate(network: str) -> Any:
-    """TCE with what a calibrated forecast would show."""
-    y, prob = dogs()["y"], dogs()[network]
-    return estimate_calibration_error(y, prob, binning=BoundedIsotonic(), loss=BinTest(), n_resamples=RESAMPLES)
-
-
-def size_of_error_table() -> str:
-    """What the networks have in log-odds, and what a calibrated forecast would show."""
-    body = []
-    for network, name in NETWORKS.items():
-        y, prob, e = dogs()["y"], dogs()[network], estimate(network)
-        large, slope = calibration_in_the_large(y, prob), calibration_slope(y, prob)
-        body.append(
-            [name, f"{e.value:.3f}", f"{e.noise_floor:.1f}", f"{e.pvalue:.3f}", f"{large:+.3f}", f"{slope:.3f}"]
-        )
-    return table(["", "TCE", "if calibrated", "p-value", "in the large", "slope"], body)
-
-
 # Algorithm 3 as it is printed: it cuts where the event rate changes, so that equal neighbours among the blocks are joined.
 
 
@@ -221,14 +137,11 @@ def bins_of(y: np.ndarray, prob: np.ndarray, binning: Binning) -> Bins:
 
 def compared(y: np.ndarray, prob: np.ndarray) -> list[list[float]]:
     """Number of bins, rows of the largest bin, and TCE: of the blocks, and of the cut as printed."""
-    return [
-        [
-            len(bins := bins_of(y, prob, binning)),
-            int(bins.count.max()),
-            bin_test_calibration_error(y, prob, binning=binning, labels=[0, 1]),
-        ]
-        for binning in (BLOCKS, PrintedCut())
-    ]
+    found = []
+    for binning in (BLOCKS, PrintedCut()):
+        bins, tce = bins_of(y, prob, binning), bin_test_calibration_error(y, prob, binning=binning, labels=[0, 1])
+        found.append([len(bins), int(bins.count.max()), tce])
+    return found
 
 
 def of_networks() -> list[list[list[float]]]:

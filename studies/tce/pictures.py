@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,13 @@ mpl.use("Agg")
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, NullLocator
 
 from calibrant import EqualMass, EqualWidth, drawing, expected_calibration_error
 from calibrant.curves import bin_test_curve
 from calibrant.drawing import legend_above
 from studies.tce.imagenet import NETWORKS, PRINTED, dogs
 from studies.tce.published import Rows, rows
-from studies.tce.simulation import AT as AT_PREVALENCE
-from studies.tce.simulation import BINNINGS, FORECASTS, TABLES, at, at_size, drawn
-from studies.tce.simulation import PREVALENCES_MONITORING as PREVALENCES
-from studies.tce.simulation import SIZES_MONITORING as SIZES
+from studies.tce.simulation import BINNINGS, TABLES, at_size, drawn
 from studies.tce.simulation import SIZES_NULL as NULL_SIZES
 from tools.make_gallery import save_picture
 
@@ -67,74 +62,23 @@ def draw_seeds() -> None:
     save(figure, "seeds")
 
 
-def _bands(ax: Any, x: Any, series: dict[str, list[np.ndarray]]) -> None:
-    """Lines of means with bands that hold 90 %."""
-    for k, (name, values) in enumerate(series.items()):
+def draw_null() -> None:
+    """TCE of true probabilities as rows grow in number: means, with bands that hold 90 %."""
+    figure, ax = plt.subplots(figsize=(5.4, 3.2), layout="constrained")
+    for k, name in enumerate(BINNINGS):
+        values = [at_size(n)[name] for n in NULL_SIZES]
         low, high = np.array([np.quantile(v, [0.05, 0.95]) for v in values]).T
-        ax.fill_between(x, low, high, color=drawing.colour(k), alpha=0.15, linewidth=0)
-        mean = [v.mean() for v in values]
-        ax.plot(x, mean, color=drawing.colour(k), marker=drawing.marker(k), markersize=4, label=name)
-    ax.set_xscale("log")
+        ax.fill_between(NULL_SIZES, low, high, color=drawing.colour(k), alpha=0.15, linewidth=0)
+        look = {"color": drawing.colour(k), "marker": drawing.marker(k), "markersize": 4}
+        ax.plot(NULL_SIZES, [v.mean() for v in values], label=name, **look)
+    ax.axhline(5.0, color=drawing.IDEAL, linestyle="--", linewidth=1.2, label="level of each test")
+    ax.set(xscale="log", xlabel="rows", ylabel="TCE of the true probabilities", ylim=(0, None))
     ax.grid(color=drawing.GRID)
     ax.set_axisbelow(True)
-
-
-def _ticks(ax: Any, at_values: Any, word: Callable[[float], str]) -> None:
-    ax.set_xticks(list(at_values))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: word(value)))
-    ax.xaxis.set_minor_locator(NullLocator())
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:g} %"
-
-
-def _short(value: float) -> str:
-    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
-
-
-def draw_null() -> None:
-    """TCE of true probabilities as rows grow in number."""
-    figure, ax = plt.subplots(figsize=(5.4, 3.2), layout="constrained")
-    _bands(ax, NULL_SIZES, {name: [at_size(n)[name] for n in NULL_SIZES] for name in BINNINGS})
-    ax.axhline(5.0, color=drawing.IDEAL, linestyle="--", linewidth=1.2, label="level of each test")
-    _ticks(ax, NULL_SIZES, _short)
-    ax.set(xlabel="rows", ylabel="TCE of the true probabilities", ylim=(0, None))
+    ax.set_xticks(NULL_SIZES, [f"{n / 1000:g}k" for n in NULL_SIZES])
+    ax.minorticks_off()
     legend_above(ax)
     save(figure, "null")
-
-
-def draw_monitoring() -> None:
-    """What drifts with prevalence, at an equal number of rows."""
-    shown = {"TCE(P)": "TCE", "ECE": "ECE", "ACE / prevalence": "ACE / prevalence", "in the large": "shift of log-odds"}
-    figure, axes = plt.subplots(1, len(shown), figsize=(11.0, 3.3), layout="constrained")
-    for ax, (metric, word) in zip(axes, shown.items(), strict=True):
-        _bands(ax, PREVALENCES, {name: [at(p, name, metric) for p in PREVALENCES] for name in FORECASTS})
-        ax.invert_xaxis()
-        _ticks(ax, (0.5, 0.2, 0.1, 0.05, 0.02, 0.01), _percent)
-        ax.tick_params(axis="x", labelsize=8)
-        ax.set_title(word, fontsize=10)
-        ax.set_xlabel("prevalence")
-        if metric != "in the large":
-            ax.set_ylim(0, None)
-    handles, words = axes[0].get_legend_handles_labels()
-    figure.legend(handles, words, loc="outside lower center", ncols=3, frameon=False)
-    save(figure, "monitoring")
-
-
-def draw_size() -> None:
-    """What grows with the number of rows."""
-    shown = {"TCE(P)": "TCE", "TCE(Q)": "TCE(Q)", "ECE": "ECE", "debiased": "debiased L2"}
-    figure, axes = plt.subplots(1, len(shown), figsize=(11.0, 3.3), layout="constrained")
-    for ax, (metric, word) in zip(axes, shown.items(), strict=True):
-        _bands(ax, SIZES, {name: [at(AT_PREVALENCE, name, metric, n) for n in SIZES] for name in FORECASTS})
-        _ticks(ax, SIZES, _short)
-        ax.set_title(word, fontsize=10)
-        ax.set_xlabel("rows")
-        ax.set_ylim(0, None)
-    handles, words = axes[0].get_legend_handles_labels()
-    figure.legend(handles, words, loc="outside lower center", ncols=3, frameon=False)
-    save(figure, "size")
 
 
 FIGURES = {
@@ -175,7 +119,7 @@ def figures(*, networks: bool) -> str:
 
 def draw() -> None:
     """Draw all."""
-    for make in (draw_seeds, draw_null, draw_monitoring, draw_size):
+    for make in (draw_seeds, draw_null):
         make()
     for name, (_, model) in FIGURES.items():
         draw_figure(name, model)

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache, partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -23,14 +22,12 @@ from calibrant import (
     EqualMass,
     bin_test_calibration_error,
     calibration_error,
-    calibration_slope,
     expected_calibration_error,
     maximum_calibration_error,
 )
 from calibrant.binning import Binning, Bins, BoundedIsotonic, Isotonic
-from calibrant.metrics import calibration_in_the_large, debiased_calibration_error
+from calibrant.metrics import calibration_in_the_large
 from calibrant.notions import BinaryProblem
-from calibrant.significance import cox_test
 from studies.claims import data_dir, table
 from studies.tce.imagenet import PRINTED
 
@@ -222,11 +219,7 @@ BINNING: dict[str, Cut] = {
     "TCE(Q)": lambda s: EqualMass(s.n_bins),
     "TCE(V)": lambda s: Isotonic(),
 }
-THEIRS: dict[str, Cut] = {
-    **BINNING,
-    "TCE(P)": lambda s: s.joined,
-    "TCE(Q)": lambda s: TruncatedMass(s.n_bins),
-}
+THEIRS: dict[str, Cut] = {**BINNING, "TCE(P)": lambda s: s.joined, "TCE(Q)": lambda s: TruncatedMass(s.n_bins)}
 
 
 def _gap(metric: Callable[..., float], binning: Cut) -> Metric:
@@ -320,6 +313,8 @@ def with_sizes(
     )
 
 
+SMALLEST = with_sizes("N_min", (1, 6, 30, 60, 300, 600, 3000), lambda least: (least, N_TEST))
+LARGEST = with_sizes("N_max", (6, 30, 60, 300, 600, 3000, 6000), lambda most: (1, most))
 OF_PAIRS = both(
     lambda pair: f"{pair[0]} to {pair[1]}",
     lambda of: [(pair, Setting(*of, sizes=pair, n_bins=N_TEST // (2 * pair[0]))) for pair in PAIRS],
@@ -336,21 +331,9 @@ TABLES: dict[int, Table] = {
         ),
         ("TCE(P)", "TCE(Q)", "ECE", "ACE"),
     ),
-    6: Table(
-        "Table 6: the smallest bin",
-        "N_min",
-        with_sizes("N_min", (1, 6, 30, 60, 300, 600, 3000), lambda least: (least, N_TEST)),
-    ),
-    7: Table(
-        "Table 7: the largest bin",
-        "N_max",
-        with_sizes("N_max", (6, 30, 60, 300, 600, 3000, 6000), lambda most: (1, most)),
-    ),
-    8: Table(
-        "Table 8: both sizes",
-        "N_min to N_max",
-        OF_PAIRS,
-    ),
+    6: Table("Table 6: the smallest bin", "N_min", SMALLEST),
+    7: Table("Table 7: the largest bin", "N_max", LARGEST),
+    8: Table("Table 8: both sizes", "N_min to N_max", OF_PAIRS),
     9: Table(
         "Table 9: noise in the log-odds",
         "standard deviation",
@@ -364,12 +347,7 @@ TABLES: dict[int, Table] = {
         "level",
         both(lambda level: f"level {level:g}", lambda of: [(level, Setting(*of, level=level)) for level in LEVELS]),
     ),
-    11: Table(
-        "Table 11: the test",
-        "N_min to N_max",
-        OF_PAIRS,
-        TESTS,
-    ),
+    11: Table("Table 11: the test", "N_min to N_max", OF_PAIRS, TESTS),
     12: Table(
         "Table 12: the number of test rows",
         "test rows",
@@ -405,8 +383,7 @@ SHOWN: dict[int, tuple[str, ...]] = {
     9: SEVEN,
     10: ("TCE(P)", "TCE(Q)", "TCE(V)"),
     11: TESTS,
-    12: ("TCE(P)", "TCE(Q)", "TCE(V)", "ECE", "ACE"),
-    13: ("TCE(P)", "TCE(Q)", "TCE(V)", "ECE", "ACE"),
+    **dict.fromkeys((12, 13), ("TCE(P)", "TCE(Q)", "TCE(V)", "ECE", "ACE")),
 }
 """Metrics of each table that are drawn anew: those of Tables 7, 8 and 10 that are left out stand in Table 6 and 13."""
 
@@ -565,15 +542,8 @@ def convention_table() -> str:
     body = []
     for without in WITH_OURS:
         moved = [
-            (
-                abs(float(found) - float(printed)),
-                number,
-                TABLES[number].metrics[j],
-                TABLES[number].lines[i][0],
-                printed,
-                found,
-            )
-            for number in TABLES
+            (abs(float(found) - float(printed)), number, of.metrics[j], of.lines[i][0], printed, found)
+            for number, of in TABLES.items()
             for i, j, printed, found in compared(number, without)
             if printed != found
         ]
@@ -608,104 +578,29 @@ def t_table() -> str:
 
 ROWS, SEEDS_MONITORING = 6000, 60
 PREVALENCES_MONITORING = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
-SIZES_MONITORING = (1000, 3000, 10_000, 30_000, 100_000)
-FEW_SEEDS_MONITORING = 20
-AT = 0.1
-"""Prevalence of the drift in size."""
 
-SHIFT, STRETCH = 0.5, 2.0
-
-FORECASTS: dict[str, Callable[[np.ndarray, float], np.ndarray]] = {
-    "calibrated": lambda x, prevalence: expit(logit(prevalence) + SLOPE * x),
-    "shifted": lambda x, prevalence: expit(logit(prevalence) + SLOPE * x + SHIFT),
-    "too sure": lambda x, prevalence: expit(logit(prevalence) + STRETCH * SLOPE * x),
-}
-"""Log-odds that are right, too high by SHIFT, and STRETCH times as far from those of the prevalence."""
+FORECASTS = {"calibrated": 0.0, "shifted": 0.5}
+"""How much too high the log-odds are."""
 
 METRICS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "TCE(P)": partial(bin_test_calibration_error, binning=BoundedIsotonic(), labels=[0, 1]),
-    "TCE(Q)": partial(bin_test_calibration_error, binning=EqualMass(10), labels=[0, 1]),
-    "ECE": lambda y, p: expected_calibration_error(y, p, binning=10, labels=[0, 1]),
-    "ACE": lambda y, p: expected_calibration_error(y, p, binning=EqualMass(10), labels=[0, 1]),
-    "debiased": lambda y, p: debiased_calibration_error(y, p, binning=EqualMass(10), labels=[0, 1]),
-    "ACE / prevalence": lambda y, p: expected_calibration_error(y, p, binning=EqualMass(10), labels=[0, 1]) / y.mean(),
-    "in the large": lambda y, p: calibration_in_the_large(y, p, labels=[0, 1]),
-    "slope": lambda y, p: calibration_slope(y, p, labels=[0, 1]),
-    "p-value": lambda y, p: cox_test(y, p, labels=[0, 1]).pvalue,
+    "ECE": partial(expected_calibration_error, binning=10, labels=[0, 1]),
+    "in the large": partial(calibration_in_the_large, labels=[0, 1]),
 }
-
-Key = tuple[str, str]
 
 
 @cache
-def measured(prevalence: float, rows: int) -> dict[Key, np.ndarray]:
-    """Metrics by (forecast, metric), one a seed."""
-    seeds = SEEDS_MONITORING if rows == ROWS else FEW_SEEDS_MONITORING
-    drawn = [draw(prevalence, prevalence, n_train=0, n_test=rows, seed=seed) for seed in range(seeds)]
-    return {
-        (name, metric): np.array([of(d.y_test, make(d.x_test, prevalence)) for d in drawn])
-        for name, make in FORECASTS.items()
-        for metric, of in METRICS.items()
-    }
-
-
-def at(prevalence: float, forecast: str, metric: str, rows: int = ROWS) -> np.ndarray:
+def at(prevalence: float, forecast: str, metric: str) -> np.ndarray:
     """A metric of a forecast, one a seed."""
-    return measured(prevalence, rows)[forecast, metric]
+    drawn = [draw(prevalence, prevalence, n_train=0, n_test=ROWS, seed=seed) for seed in range(SEEDS_MONITORING)]
+    prob = [expit(logit(prevalence) + SLOPE * d.x_test + FORECASTS[forecast]) for d in drawn]
+    return np.array([METRICS[metric](d.y_test, of) for d, of in zip(drawn, prob, strict=True)])
 
 
-def shown(values: np.ndarray, metric: str) -> str:
-    """Mean and standard deviation; of a p-value the share below 5 %."""
-    if metric == "p-value":
-        return f"{np.mean(values < 0.05):.0%}"
-    digits = {"TCE(P)": 1, "TCE(Q)": 1, "ECE": 4, "ACE": 4, "debiased": 4}.get(metric, 2)
-    mean = round(float(values.mean()), digits) + 0.0  # no minus before a zero
-    return f"{mean:.{digits}f} ± {values.std(ddof=1):.{digits}f}"
-
-
-AS_THEY_ARE = ("TCE(P)", "TCE(Q)", "ECE", "ACE", "debiased", "ACE / prevalence")
-
-ALARMS: dict[str, Callable[[dict[str, np.ndarray]], np.ndarray]] = {
-    **{name: itemgetter(name) for name in AS_THEY_ARE},
-    "abs(in the large)": lambda of: np.abs(of["in the large"]),
-    "abs(slope - 1)": lambda of: np.abs(of["slope"] - 1.0),
-    "1 - p-value": lambda of: 1.0 - of["p-value"],
-}
-"""What a monitor may compare with one threshold."""
-
-
-def pooled(forecast: str) -> dict[str, np.ndarray]:
-    """All metrics of a forecast, over all prevalences and draws."""
-    return {metric: np.concatenate([at(p, forecast, metric) for p in PREVALENCES_MONITORING]) for metric in METRICS}
-
-
-def told_apart(forecast: str, alarm: str) -> float:
-    """How often an alarm is higher for a wrong forecast than for the calibrated one, over pairs of any prevalences."""
-    wrong, right = (ALARMS[alarm](pooled(name))[:, None] for name in (forecast, "calibrated"))
-    return float(np.mean((wrong > right.T) + 0.5 * (wrong == right.T)))
-
-
-def alarm_table() -> str:
-    """How well one threshold for all prevalences can do."""
-    body = [
-        [name, *(f"{told_apart(name, alarm):.1%}" for alarm in ALARMS)] for name in FORECASTS if name != "calibrated"
-    ]
-    return table(["", *ALARMS], body)
-
-
-HEAD = [*[*METRICS][:-1], "test rejects"]
-
-
-def prevalence_table(forecast: str) -> str:
-    """All metrics of a forecast as prevalence falls."""
-    body = [
-        [f"{100 * prevalence:g} %", *(shown(at(prevalence, forecast, metric), metric) for metric in METRICS)]
-        for prevalence in PREVALENCES_MONITORING
-    ]
-    return table(["prevalence", *HEAD], body)
-
-
-def size_table_monitoring(forecast: str) -> str:
-    """All metrics of a forecast as rows grow in number."""
-    body = [[f"{n:,}", *(shown(at(AT, forecast, metric, n), metric) for metric in METRICS)] for n in SIZES_MONITORING]
-    return table(["rows", *HEAD], body)
+def told_apart(metric: str) -> float:
+    """How often the size of a metric is higher for the shifted forecast than for the calibrated one, at any prevalences."""
+    wrong, right = (
+        np.abs(np.concatenate([at(p, name, metric) for p in PREVALENCES_MONITORING]))
+        for name in ("shifted", "calibrated")
+    )
+    return float(np.mean((wrong[:, None] > right) + 0.5 * (wrong[:, None] == right)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from itertools import product, starmap
 from typing import Any
 
@@ -18,11 +18,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
-from calibrant import EqualMass, EqualWidth, calibration_error, log_loss
+from calibrant import EqualMass, EqualWidth, calibration_error
 from calibrant._core.rows import Weights
 from calibrant.binning import Bins, BoundedIsotonic, Isotonic
 from calibrant.curves import BinningQuality, binning_quality
-from calibrant.metrics import BinTest, corp_decomposition, estimate_calibration_error, mean_class_brier_loss
+from calibrant.metrics import BinTest, estimate_calibration_error
 from calibrant.metrics.estimate import Estimate
 from calibrant.notions import BinaryProblem
 from studies.claims import data_dir, table
@@ -142,23 +142,11 @@ SPELLINGS: dict[str, Mapping[str, Any]] = {
     "ACE": {"binning": EqualMass(N_BINS)},
     "MCE": {"binning": EqualWidth(N_BINS), "norm": "max"},
     "MCE(Q)": {"binning": EqualMass(N_BINS), "norm": "max"},
-    "debiased": {"binning": EqualMass(N_BINS), "loss": "debiased squared gap", "norm": "root"},
 }
 """Calibration errors: points of `calibration_error`."""
 
-PROPER: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
-    "NLL": partial(log_loss, clip=1e-12),
-    "Brier": mean_class_brier_loss,
-    "MCB": lambda y, prob: corp_decomposition(y, prob)["miscalibration"],
-}
-"""Proper scores, and the part of one that is miscalibration, which has no bins to choose."""
-
-METRICS = (*SPELLINGS, *PROPER)
-
 
 def measure(of: Forecast, metric: str) -> float:
-    if metric in PROPER:
-        return PROPER[metric](of.y, of.prob)
     return calibration_error(of.y, of.prob, **SPELLINGS[metric])
 
 
@@ -246,26 +234,15 @@ def shown() -> Forecast:
 
 def bins_table() -> str:
     """Table 1, first split, beside the range over splits and the paper's figures."""
-    head = [
-        "binning",
-        "total error",
-        "paper",
-        "averaged within-bin error",
-        "paper",
-        "bins",
-        "rows of a bin",
-        "violations",
-    ]
+    errors = ["total error", "paper", "averaged within-bin error", "paper"]
+    head = ["binning", *errors, "bins", "rows of a bin", "violations"]
     body = []
     for name in BINNINGS:
         of, every = quality(shown(), name), [quality(forecast("satimage", "RF", seed), name) for seed in SEEDS]
         total, within = ([getattr(one, word) for one in every] for word in ("criterion", "within_bin_error"))
-        figures = [
-            f"{of.criterion:.3f} ({min(total):.3f} to {max(total):.3f})",
-            f"{BINS[name][0]:.3f}",
-            f"{of.within_bin_error:.3f} ({min(within):.3f} to {max(within):.3f})",
-            f"{BINS[name][1]:.3f}",
-        ]
+        figures = []
+        for own, every, paper in ((of.criterion, total, BINS[name][0]), (of.within_bin_error, within, BINS[name][1])):
+            figures += [f"{own:.3f} ({min(every):.3f} to {max(every):.3f})", f"{paper:.3f}"]
         size = f"{of.smallest:.0f} to {of.largest:.0f}"
         body.append([name, *figures, str(of.n_bins), size, str(of.n_violations)])
     return table(head, body)
@@ -359,20 +336,6 @@ def title(of: Forecast) -> str:
 
 LEVEL = 0.05
 
-PAIRS = (
-    ("TCE", "ECE"),
-    ("TCE", "ACE"),
-    ("ECE", "ACE"),
-    ("TCE", "TCE(Q)"),
-    ("TCE", "MCE"),
-    ("TCE", "NLL"),
-    ("ECE", "NLL"),
-    ("ACE", "NLL"),
-    ("TCE", "MCB"),
-    ("ECE", "MCB"),
-    ("ACE", "MCB"),
-)
-
 
 def best_by_rank(metric: str) -> np.ndarray:
     """Number of the best model of each ranking, one a data set and split."""
@@ -388,23 +351,12 @@ def n_rankings() -> int:
     return len(DATA_SETS) * len(SEEDS)
 
 
-def paper_same_best(one: str, other: str) -> tuple[int, int] | None:
-    """In how many of the paper's tables two metrics name the same best model, and of how many; None without figures."""
-    if {one, other} & set(PROPER):
-        return None
+def paper_same_best(one: str, other: str) -> tuple[int, int]:
+    """In how many of the paper's tables two metrics name the same best model, and of how many."""
     tables = printed().values()
     both = [of for of in tables if all(one in figures and other in figures for figures in of.values())]
     agree = [min(of, key=lambda name: of[name][one]) == min(of, key=lambda name: of[name][other]) for of in both]
     return sum(agree), len(agree)
-
-
-def best_table() -> str:
-    body = []
-    for one, other in PAIRS:
-        said = paper_same_best(one, other)
-        printed = "" if said is None else f"{said[0]} of {said[1]}"
-        body.append([f"{one} and {other}", f"{same_best(one, other)} of {n_rankings()}", printed])
-    return table(["same best model", "here", "in the paper's tables"], body)
 
 
 # How many models each error tells from calibrated ones, and what the ECE is made of.
@@ -414,7 +366,7 @@ NOMINAL = 100.0 * LEVEL
 
 IMBALANCED = tuple(name for name in DATA_SETS if name != "spambase")
 
-CLEAR_METRICS = ("TCE", "TCE(Q)", "ECE", "ACE", "MCE", "MCE(Q)")
+CLEAR_METRICS = PAPER_METRICS
 
 
 def n_models() -> int:
@@ -427,15 +379,10 @@ def clear_table() -> str:
     for metric in CLEAR_METRICS:
         digits = 1 if metric.startswith("TCE") else 3
         floor, found = floors(metric).mean(axis=-1), values(metric).mean(axis=-1)
-        body.append(
-            [
-                metric,
-                f"{found.min():.{digits}f} to {found.max():.{digits}f}",
-                f"{floor.min():.{digits}f} to {floor.max():.{digits}f}",
-                f"{n_clear(metric)} of {n_models()}",
-                f"{int((pvalues(metric) > LEVEL).all(axis=-1).sum())} of {n_models() // len(SEEDS)}",
-            ]
-        )
+        ranges = (f"{of.min():.{digits}f} to {of.max():.{digits}f}" for of in (found, floor))
+        none = int((pvalues(metric) > LEVEL).all(axis=-1).sum())
+        clear = [f"{n_clear(metric)} of {n_models()}", f"{none} of {n_models() // len(SEEDS)}"]
+        body.append([metric, *ranges, *clear])
     head = ["error", "models", "calibrated forecasts with their probabilities", "clear", "clear in no split"]
     return table(head, body)
 

@@ -74,7 +74,7 @@ def summary() -> str:
     floor, found = uci.floors("TCE").mean(axis=-1), uci.values("TCE")
     seen = uci.pvalues("TCE") > uci.LEVEL
     differ = uci.n_rankings() - uci.same_best("TCE", "ECE")
-    agree, tables = uci.paper_same_best("TCE", "ECE") or (0, 0)
+    agree, tables = uci.paper_same_best("TCE", "ECE")
     rare = list(uci.DATA_SETS).index("covertype")
     prevalence = uci.data_set("covertype")[1].mean()
     told = {metric: (uci.pvalues(metric)[rare] <= uci.LEVEL) for metric in uci.CLEAR_METRICS}
@@ -140,16 +140,6 @@ def errors_table() -> str:
     return table(head, body)
 
 
-def proper_table() -> str:
-    metrics = [metric for metric in uci.METRICS if metric in uci.PROPER or metric == "debiased"]
-    body = [
-        [data, algorithm, *(spread(uci.of_data(metric, data)[own], metric) for metric in metrics)]
-        for data in uci.DATA_SETS
-        for own, algorithm in enumerate(uci.ALGORITHMS)
-    ]
-    return table(["data set", "model", *metrics], body)
-
-
 # The study of section 4.2 of the TCE paper, models trained on UCI data, as sections of docs/tce.md.
 
 
@@ -160,24 +150,11 @@ FILES = ("satimage.arff.gz", "spambase.csv", "covertype_small.csv.gz")
 def section() -> str:
     """Markdown, with headings of level 2 and 3. The pictures are those of `draw`."""
     absent = ", ".join(name for name in uci.printed() if name not in {*uci.DATA_SETS, *published.DATA_SETS.values()})
+    cells_tables = "\n\n".join(cells_table(name) for name in published.DATA_SETS)
     return filled(
-        Path(__file__).with_name("uci.md"),
-        absent=absent,
-        malignant=uci.MALIGNANT,
-        n_covertype=uci.OTHERS + uci.RARE,
-        rare=uci.RARE,
-        summary=summary(),
-        data_table=data_table(),
-        n_splits=len(uci.SEEDS),
-        cells_tables="\n\n".join(cells_table(name) for name in published.DATA_SETS),
-        figures=figures(networks=False),
-        resamples=uci.RESAMPLES,
-        errors_table=errors_table(),
-        proper_table=proper_table(),
-        clear_table=uci.clear_table(),
-        n_rankings=len(uci.DATA_SETS) * len(uci.SEEDS),
-        best_table=uci.best_table(),
-        bins_table=uci.bins_table(),
-        violated=uci.title(uci.most_violated()),
-        violations_table=uci.violations_table(),
-    )
+        Path(__file__).with_name("uci.md"), absent=absent, malignant=uci.MALIGNANT, n_covertype=uci.OTHERS + uci.RARE,
+        rare=uci.RARE, summary=summary(), data_table=data_table(), n_splits=len(uci.SEEDS), cells_tables=cells_tables,
+        figures=figures(networks=False), resamples=uci.RESAMPLES, errors_table=errors_table(),
+        clear_table=uci.clear_table(), bins_table=uci.bins_table(),
+        violated=uci.title(uci.most_violated()), violations_table=uci.violations_table(),
+    )  # fmt: skip

@@ -33,7 +33,7 @@ def page(rows: list[Row]) -> str:
         rare_rows=rare, classes=", ".join(map(str, fc.CLASSES)), alike_train=sum(fc.ALIKE.train),
         alike_calibrate=sum(fc.ALIKE.calibrate), seeds=fc.SEEDS, error_table_rare=pictures.error_table(fc.RARE),
         root_table_rare=pictures.root_table(fc.RARE), error_table_alike=pictures.error_table(fc.ALIKE),
-        root_table_alike=pictures.root_table(fc.ALIKE), canonical_table=pictures.canonical_table(),
+        root_table_alike=pictures.root_table(fc.ALIKE),
         splits=networks.SPLITS, size_table=networks.size_table(),
         crossing=networks.crossing(),
     )  # fmt: skip
@@ -60,7 +60,6 @@ def summary() -> str:
         f"* **Points per bin on Covertype**, over {fc.SEEDS} splits of one data set: the root mean square errors of the "
         f"classes lie {spread['100 points a bin']:.3f} apart with 100 points a bin, {spread['forest']:.3f} before "
         f"calibration, and {spread['50 bins a class']:.3f} with 50 bins a class.",
-        pictures.finding(),
     ]
     return "\n".join(lines)
 

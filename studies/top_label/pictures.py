@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +11,9 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
-from calibrant import (
-    DirichletCalibration,
-    EqualMass,
-    EqualWidth,
-    TemperatureScaling,
-    assess,
-    brier_score_loss,
-    curves,
-    drawing,
-    log_loss,
-)
-from calibrant.binning import Projection, Sierpinski, SimplexGrid, SimplexUnique, Unique
+from calibrant import EqualMass, EqualWidth, curves, drawing
+from calibrant.binning import Projection, Sierpinski, SimplexGrid, Unique
 from calibrant.calibrators import CanonicalBinning
-from calibrant.metrics import canonical_calibration_error
-from calibrant.metrics.decompositions import accuracy
-from calibrant.metrics.estimate import Estimate
 from studies.claims import data_dir, mean_and_error, table
 from studies.top_label import forecasts as fc
 from tools.make_gallery import save_picture
@@ -157,8 +143,6 @@ BINNINGS = {
     "projection, 27 random": Projection(27, "random", random_state=0),
 }
 
-OTHERS = {"temperature scaling": TemperatureScaling(), "Dirichlet calibration": DirichletCalibration(diagonal=1e-3)}
-
 RANDOM_SEEDS = 20
 """Draws of the random directions."""
 
@@ -170,71 +154,12 @@ def covertype3() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         return data["P_cal"], data["y_cal"], data["P_test"], data["y_test"]
 
 
-@cache
-def fitted(name: str, smoothing: float = 0.0) -> Any:
-    prob, y, _, _ = covertype3()
-    return CanonicalBinning(BINNINGS[name], smoothing=smoothing).fit(prob, y)
-
-
-def canonical_table() -> str:
-    """Canonical ECE, proper losses and accuracy on the test rows."""
-    head = [
-        "method", "cells with rows", "fewest rows in one", "canonical ECE, grid of 5", "bias-corrected",
-        "expected if calibrated", "each value", "NLL", "Brier", "accuracy",
-    ]  # fmt: skip
-    return table(head, list(_lines()))
-
-
-def _lines() -> Iterator[list[str]]:
-    prob, y, test, test_y = covertype3()
-    yield ["logistic regression", "", "", *_measured(test_y, test)]
-    for name, method in OTHERS.items():
-        yield [name, "", "", *_measured(test_y, method.fit(prob, y).predict_proba(test))]
-    for name in BINNINGS:
-        count = fitted(name).count_
-        cells = [str((count > 0).sum()), str(count[count > 0].min())]
-        yield [name, *cells, *_measured(test_y, fitted(name).predict_proba(test), few=True)]
-        smooth = fitted(name, 1.0).predict_proba(test)
-        yield ["... one row added for each class", "", "", *_measured(test_y, smooth, few=True)]
-
-
-on_each_value = partial(canonical_calibration_error, binning=SimplexUnique())
-
-
-def estimate_on_grid(y: np.ndarray, prob: np.ndarray) -> Estimate:
-    """Canonical ECE over the grid of 5, with its interval."""
-    (row,) = assess(y, prob, metrics=["canonical-ece"], level=fc.LEVEL, n_resamples=fc.RESAMPLES, rng=0).rows
-    return row.estimate
-
-
-def _measured(y: np.ndarray, prob: np.ndarray, *, few: bool = False) -> list[str]:
-    e = estimate_on_grid(y, prob)
-    own = f"{on_each_value(y, prob):.3f}" if few else ""
-    nll = log_loss(y, prob, clip=1e-12)
-    losses = [f"{loss:.3f}" for loss in (nll, brier_score_loss(y, prob), accuracy(y, prob))]
-    return [fc.interval(e, 3), f"{e.debiased:.3f}", f"{e.noise_floor:.3f}", own, *losses]
-
-
-def finding() -> str:
-    """Return the effect of canonical binning, in a sentence."""
-    _, _, test, test_y = covertype3()
-    before, brier = estimate_on_grid(test_y, test), brier_score_loss(test_y, test)
-    after = {name: fitted(name).predict_proba(test) for name in BINNINGS}
-    error = {name: estimate_on_grid(test_y, own).debiased or 0.0 for name, own in after.items()}
-    loss = {name: brier_score_loss(test_y, own) for name, own in after.items()}
-    return (
-        "* **Canonical binning**, on one forecast of three classes and one split. The logistic regression is "
-        f"calibrated as far as 1000 rows tell (p = {before.pvalue:.2f}), and four partitions that were fitted on 500 "
-        f"rows have a bias-corrected canonical ECE of {min(error.values()):.3f} to {max(error.values()):.3f}, where it "
-        f"has {before.debiased:.3f}, and a Brier score of {min(loss.values()):.3f} to {max(loss.values()):.3f} where "
-        f"it has {brier:.3f}. The paper shows such partitions and no figures."
-    )
-
-
 def draw_canonical() -> None:
     """The cells in the colours of their vectors: the paper's figures 10 to 12."""
     figure, axes = plt.subplots(2, 2, figsize=(8.4, 7.6), layout="constrained")
-    results = {name: curves.simplex_partition(fitted(name)) for name in BINNINGS}
+    prob, y, _, _ = covertype3()
+    fitted = {name: CanonicalBinning(binning, smoothing=0.0).fit(prob, y) for name, binning in BINNINGS.items()}
+    results = {name: curves.simplex_partition(of) for name, of in fitted.items()}
     curves.plot_simplex_partition(results, axes=axes.ravel(), text="count")
     save(figure, "partitions")
 
@@ -259,11 +184,8 @@ def error_table(design: fc.Design) -> str:
 
 def root_table(design: fc.Design) -> str:
     """Bias-corrected root mean square of the gaps, and how far the classes lie apart."""
-    head = [
-        "root mean square, bias-corrected",
-        *(f"predicted {number}" for number in fc.CLASSES),
-        "highest less lowest",
-    ]
+    predicted = (f"predicted {number}" for number in fc.CLASSES)
+    head = ["root mean square, bias-corrected", *predicted, "highest less lowest"]
     body = []
     for name in fc.METHODS:
         of = fc.by_class(design, name)

@@ -6,34 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from studies.arena import page
 from studies.arena.cells import DEFAULT, NONE, TOO_SLOW, Cell, Line
 from studies.arena.data_sets import DESIGN, KEPT_APART, LATER
-from studies.arena.page import (
-    DOCS,
-    MARKS,
-    NEW,
-    PAGE,
-    by_data_set,
-    counted_once,
-    differences,
-    excess,
-    harm,
-    improvement,
-    intervals,
-    leaders,
-    mean_rank,
-    of_evidence_scaling,
-    of_size,
-    page,
-    percent,
-    ranks,
-    recommendations,
-    tables_of,
-    whole_page,
-    win_rate,
-    win_rates,
-    worst_excess,
-)
 from studies.arena.results import Result, from_file, gathered, merged, stored, whole_cells, write
 
 NOTHING = dict.fromkeys(["logloss", "brier", "ece", "accuracy", "harm", "worst", "refinement"], np.nan)
@@ -63,26 +38,26 @@ def results(table, sets, rows=100, n_classes=2):
 
 def test_a_rank_table_by_hand():
     losses = np.array([[0.5, 0.4, 0.3], [0.5, 0.5, 0.6], [0.2, np.nan, 0.1]])
-    assert ranks(losses).tolist() == [[3, 2, 1], [1.5, 1.5, 3], [2, 3, 1]]
-    assert win_rates(losses).tolist() == [[0, 0.5, 1], [0.75, 0.75, 0], [0.5, 0, 1]]
+    assert page.ranks(losses).tolist() == [[3, 2, 1], [1.5, 1.5, 3], [2, 3, 1]]
+    assert page.win_rates(losses).tolist() == [[0, 0.5, 1], [0.75, 0.75, 0], [0.5, 0, 1]]
 
 
 def test_means_are_over_data_sets_and_not_over_forecasts():
-    table = of_size(results([[0.5, 0.4], [0.5, 0.4], [0.5, 0.4], [0.5, 0.6]], ["x", "x", "x", "y"]), 100, True)
+    table = page.of_size(results([[0.5, 0.4], [0.5, 0.4], [0.5, 0.4], [0.5, 0.6]], ["x", "x", "x", "y"]), 100, True)
     assert table.n_sets == 2
-    assert [one.value for one in mean_rank(table)] == [1.5, 1.5]
-    assert [one.value for one in win_rate(table)] == [0.5, 0.5]
-    assert [one.value for one in harm(table)] == [0.0, 0.5]
-    assert improvement(table)[1].value == pytest.approx(0.0)
+    assert [one.value for one in page.mean_rank(table)] == [1.5, 1.5]
+    assert [one.value for one in page.win_rate(table)] == [0.5, 0.5]
+    assert [one.value for one in page.harm(table)] == [0.0, 0.5]
+    assert page.improvement(table)[1].value == pytest.approx(0.0)
 
 
 def test_bootstrap_intervals_against_a_slow_twin():
     rng = np.random.default_rng(1)
     values, sets = rng.normal(size=(12, 3)), list("aabbccddeefg")
     values[0, 1] = np.nan
-    found = intervals(values, sets, draws=300, seed=5)
+    found = page.intervals(values, sets, draws=300, seed=5)
     mean = np.array([np.nanmean(values[[s == name for s in sets]], axis=0) for name in "abcdefg"])
-    assert np.allclose(by_data_set(values, sets), mean)
+    assert np.allclose(page.by_data_set(values, sets), mean)
     again, twin = np.random.default_rng(5), []
     for _ in range(300):
         count = again.multinomial(7, np.full(7, 1 / 7))
@@ -94,16 +69,16 @@ def test_bootstrap_intervals_against_a_slow_twin():
 
 
 def test_the_excess_is_over_the_best_other_method():
-    table = of_size(results([[0.5, 0.4, 0.3], [0.5, np.nan, 0.7]], ["x", "y"]), 100, True)
-    assert np.allclose(excess(table), [[0.2, 0.1, -0.1], [-0.2, np.nan, 0.2]], equal_nan=True)
-    assert worst_excess(table) == pytest.approx([0.2, 0.1, 0.2])
+    table = page.of_size(results([[0.5, 0.4, 0.3], [0.5, np.nan, 0.7]], ["x", "y"]), 100, True)
+    assert np.allclose(page.excess(table), [[0.2, 0.1, -0.1], [-0.2, np.nan, 0.2]], equal_nan=True)
+    assert page.worst_excess(table) == pytest.approx([0.2, 0.1, 0.2])
 
 
 def test_a_leader_is_level_with_those_whose_interval_holds_zero():
     always, often = [[0.5, 0.3, 0.31, 0.4]] * 6, [[0.5, 0.3, 0.29, 0.4]] * 6
-    table = of_size(results(always + often + always[:1], [f"s{i}" for i in range(13)]), 100, True)
-    assert leaders(table) == ("a", ["b"])
-    gap = differences(table, ranks, "a")
+    table = page.of_size(results(always + often + always[:1], [f"s{i}" for i in range(13)]), 100, True)
+    assert page.leaders(table) == ("a", ["b"])
+    gap = page.differences(table, page.ranks, "a")
     assert gap["c"].excludes_zero
     assert not gap["b"].excludes_zero
     assert gap["a"].value == gap["a"].low == 0.0
@@ -146,52 +121,35 @@ def test_results_survive_their_file(tmp_path):
     assert from_file(tmp_path / "absent.csv.gz") == []
 
 
-def test_the_page_names_the_leader_and_claims_nothing_on_few_sets():
-    table = [[0.5, 0.3, 0.31, 0.4]] * 10
-    every = results(table, [f"s{i}" for i in range(10)]) + results(table[:9], [f"s{i}" for i in range(9)], rows=300)
-    text = page({KEPT_APART: every, DESIGN: []})
-    assert (
-        "**100 rows**, 10 data sets: `a` has the lowest mean rank, 1.0. That of the second, `b`, is higher by 1.0"
-        in text
-    )
-    assert "**300 rows**: 9 data sets, too few for a claim." in text
-    assert "| mean rank | 100 rows (10 sets) |" in text
-    assert "300 rows (9 sets)" not in text
-    assert "## Data sets for design" not in text
-    assert "| `a` | 1.0 (1.0 to 1.0) |" in text
-
-
-def test_what_other_pages_say_of_the_arena_is_what_is_stored():
-    unfinished = not stored(KEPT_APART)
-    line = next(x for x in (DOCS / "measured.md").read_text(encoding="utf-8").splitlines() if "(arena.md)" in x)
-    assert ("unfinished" in line) == unfinished
-    text = PAGE.read_text(encoding="utf-8")
-    assert ("**Unfinished:**" in text) == unfinished
-    assert re.search(r"with 100 to [\d,]+ rows to calibrate on", text)[0] in line
+def test_what_another_page_says_of_the_arena_is_what_is_stored():
+    line = next(x for x in (page.DOCS / "measured.md").read_text(encoding="utf-8").splitlines() if "(arena.md)" in x)
+    assert re.search(r"with 100 to [\d,]+ rows to calibrate on", page.PAGE.read_text(encoding="utf-8"))[0] in line
 
 
 def test_all_pages_have_what_the_results_say():
     results = {part: stored(part) for part in (KEPT_APART, DESIGN)}
-    assert PAGE.read_text(encoding="utf-8") == whole_page(results, stored(LATER))
-    apart = counted_once(results)[KEPT_APART]
-    taken = of_evidence_scaling(results[KEPT_APART])
-    for name, block in {"calibrators": recommendations(apart), "evidence-scaling": taken}.items():
-        text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-        assert f"{MARKS[0]}\n\n{block}\n\n{MARKS[1]}" in text
+    assert page.PAGE.read_text(encoding="utf-8") == page.whole_page(results, stored(LATER))
+    apart = page.counted_once(results)[KEPT_APART]
+    taken = page.of_evidence_scaling(results[KEPT_APART])
+    for name, block in {"calibrators": page.recommendations(apart), "evidence-scaling": taken}.items():
+        text = (page.DOCS / f"{name}.md").read_text(encoding="utf-8")
+        assert f"{page.MARKS[0]}\n\n{block}\n\n{page.MARKS[1]}" in text
 
 
 def test_the_readme_says_what_harm_its_advice_did():
-    apart = counted_once({part: stored(part) for part in (KEPT_APART, DESIGN)})[KEPT_APART]
-    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    many = [one for two in (True, False) for size, one in tables_of(apart, two).items() if size >= 1000]
+    apart = page.counted_once({part: stored(part) for part in (KEPT_APART, DESIGN)})[KEPT_APART]
+    readme = (page.DOCS.parent / "README.md").read_text(encoding="utf-8")
+    many = [one for two in (True, False) for size, one in page.tables_of(apart, two).items() if size >= 1000]
     for advice, method in (
-        ("up to 100 classes | `EvidenceScaling()`", NEW),
+        ("up to 100 classes | `EvidenceScaling()`", page.NEW),
         ("`EnsembleTemperatureScaling()`", "ensemble-temperature"),
     ):
-        shares = [harm(one)[one.column(method)].value for one in many]
-        assert re.search(rf"{re.escape(advice)} \| \[?{percent(min(shares))} to {percent(max(shares))} %\]", readme)
-    page = (DOCS / "evidence-scaling.md").read_text(encoding="utf-8")
-    few = [int(one) for one in re.findall(r"^\| \w+ \| \d+ \| \d+ \| ES, safe \| \S+ \| (\d+) \|", page, flags=re.M)]
+        shares = [page.harm(one)[one.column(method)].value for one in many]
+        assert re.search(
+            rf"{re.escape(advice)} \| \[?{page.percent(min(shares))} to {page.percent(max(shares))} %\]", readme
+        )
+    text = (page.DOCS / "evidence-scaling.md").read_text(encoding="utf-8")
+    few = [int(one) for one in re.findall(r"^\| \w+ \| \d+ \| \d+ \| ES, safe \| \S+ \| (\d+) \|", text, flags=re.M)]
     assert len(few) == 5
     shown = f"[{min(few)} to {max(few)} %](docs/evidence-scaling.md#few-rows), with 100 to 1000 rows"
     assert f"`SafeCalibrator(EvidenceScaling())` | {shown}" in readme
