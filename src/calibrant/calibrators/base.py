@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted, column_
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of
-from calibrant._core.border import SAMPLED, Input, as_forecast, as_labels, as_problem, declared
+from calibrant._core.border import SAMPLED, Input, as_forecast, as_problem, declared
 from calibrant._core.checks import as_numbers, choice, flag, is_word, number, numbers, refuse, require, source, whole
 from calibrant._core.registry import declare, find
 from calibrant._core.rows import (
@@ -230,7 +230,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _problem_of(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None) -> Problem:
         values = self._received(X, reset=True)
-        truth = as_labels(column_or_1d(as_array("y_true", y), warn=True))
+        truth = column_or_1d(as_array("y_true", y), warn=True)
         return as_problem(
             truth,
             values,
@@ -374,11 +374,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 self.n_features_in_ = 1
             return values
         # scikit-learn counts and names the columns; whether the numbers will do is for our own validation to say.
-        if columns_of(X) is None and not reset:  # an array has no names to compare, and is no reason for a warning
+        names = columns_of(X)
+        if names is None and not reset:  # an array has no names to compare, and is no reason for a warning
             if values.shape[1] != self.n_features_in_:
                 _check_n_features(self, values, reset=False)
         else:
-            validate_data(self, values if columns_of(X) is None else X, reset=reset, skip_check_array=True)
+            validate_data(self, values if names is None else X, reset=reset, skip_check_array=True)
         return values[:, 0] if values.shape[1] == 1 else values
 
 
