@@ -1,0 +1,388 @@
+"""Maps of one score for tables, by a notion; algorithms 1 to 5 of Gupta and Ramdas are histogram binning by one."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import isotonic, top_label
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from strategies import tables
+
+from calibrant import (
+    ByNotion,
+    HistogramBinning,
+    IsotonicCalibration,
+    PlattScaling,
+    TemperatureScaling,
+    VennAbers,
+    load_digits_forecast,
+    save_calibrator,
+)
+from calibrant.binning import PointsPerBin
+from calibrant.calibrators import ScalingBinning, TopLabelHistogramBinning
+from calibrant.exceptions import CalibrationWarning
+from calibrant.notions import WithinGroups, as_notion
+
+# Drawn rows may all be of one class, and predict only some: that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
+
+
+@pytest.fixture
+def forecast():
+    rng = np.random.default_rng(0)
+    truth = rng.dirichlet(np.ones(3), 400)
+    label = (rng.random((400, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    prob = truth**2 / (truth**2).sum(axis=1, keepdims=True)
+    return prob, label
+
+
+NEVER_C = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1]]), ["a", "b", "c", "b"]
+ONLY_NOW_C = np.array([[0.2, 0.2, 0.6], [0.65, 0.3, 0.05]])
+
+
+def test_a_class_that_is_never_predicted_is_told_of_and_left_alone_if_so_asked():
+    with pytest.warns(CalibrationWarning, match="no calibration row for predicted c: such scores are left as they are"):
+        calibrator = ByNotion(
+            IsotonicCalibration(finite=None), "top-label", unseen="identity", labels=["a", "b", "c"]
+        ).fit(*NEVER_C)
+    assert calibrator.calibrators_[2] is None
+    np.testing.assert_array_equal(calibrator.predict_proba(ONLY_NOW_C)[0], ONLY_NOW_C[0])
+    label, score = calibrator.predict_top(ONLY_NOW_C)
+    assert (label[0], score[0]) == ("c", 0.6)
+
+
+@pytest.mark.parametrize("make", [IsotonicCalibration, PlattScaling])
+@pytest.mark.parametrize("input", ["probability", "logit"])
+def test_a_class_that_is_never_predicted_is_mapped_as_all_predicted_classes_together(make, input):
+    (prob, label), new = NEVER_C, ONLY_NOW_C
+    if input == "logit":
+        prob, new = np.log(prob), np.log(new)
+    with pytest.warns(
+        CalibrationWarning, match="predicted c: such scores are mapped by one map fitted to all other problems together"
+    ):
+        calibrator = ByNotion(make(), "top-label", input=input, labels=["a", "b", "c"]).fit(prob, label)
+    pooled = ByNotion(make(), "confidence", input=input, labels=["a", "b", "c"]).fit(prob, label)
+    for method in ("predict_proba", "calibrate"):
+        ours, expected = (getattr(by_notion, method)(new)[0] for by_notion in (calibrator, pooled))
+        np.testing.assert_allclose(ours, expected, rtol=1e-12)
+    (label, score), (_, expected) = calibrator.predict_top(new), pooled.predict_top(new)
+    assert label.tolist() == ["c", "a"]
+    assert score[0] == pytest.approx(expected[0], rel=1e-12)
+
+
+@given(rows=tables(), notion=st.sampled_from(["top-label", "top-2-label", "thresholded-class-wise"]))
+@pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
+def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, notion):
+    label, prob, weight = rows
+    calibrator = ByNotion(IsotonicCalibration(finite=None), notion, labels=range(prob.shape[1])).fit(
+        prob, label, weight
+    )
+    parts = list(as_notion(notion).parts(prob))
+    score, outcome, weights = (
+        np.concatenate(columns)
+        for columns in zip(
+            *((part.scores(prob), label[part.rows] == part.column, weight[part.rows]) for part in parts), strict=True
+        )
+    )
+    empty = [part.rows.size == 0 for part in parts]
+    assert [fitted is None for fitted in calibrator.calibrators_] == empty
+    assert (calibrator.pooled_ is not None) == any(empty)
+    if calibrator.pooled_ is not None:
+        pooled = IsotonicCalibration(finite=None).fit(score, outcome.astype(int), weights)
+        np.testing.assert_array_equal(calibrator.pooled_._apply(score), pooled.calibrate(score))
+
+
+def test_a_multiclass_calibrator_is_refused_with_the_remedy(forecast):
+    prob, label = forecast
+    with pytest.raises(TypeError, match=r"must be a BinaryCalibrator.*needs no notion: use it directly\."):
+        ByNotion(TemperatureScaling()).fit(prob, label)
+
+
+def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
+    rng = np.random.default_rng(0)
+    prob, label = rng.dirichlet(np.ones(3), 100), rng.integers(0, 3, 100)
+    interval = ByNotion(VennAbers(), "class-wise").fit(prob, label).predict_interval(prob)
+    for j in range(3):
+        np.testing.assert_array_equal(
+            interval[:, j], VennAbers().fit(prob[:, j], label == j).predict_interval(prob[:, j])
+        )
+
+
+@pytest.mark.parametrize("input", ["probability", "logit"])
+def test_the_interval_of_a_class_that_was_never_predicted_is_that_of_all_together(input):
+    (prob, label), new = NEVER_C, ONLY_NOW_C
+    if input == "logit":
+        prob, new = np.log(prob), np.log(new)
+    with pytest.warns(CalibrationWarning, match="no calibration row for predicted c"):
+        calibrator = ByNotion(VennAbers(), "top-label", input=input, labels=["a", "b", "c"]).fit(prob, label)
+    pooled = ByNotion(VennAbers(), "confidence", input=input, labels=["a", "b", "c"]).fit(prob, label)
+    (lower, upper), (_, score) = calibrator.predict_interval(new)[0, 2], calibrator.predict_top(new)
+    assert [lower, upper] == pytest.approx(pooled.predict_interval(new)[0, 2], rel=1e-12)
+    assert score[0] == pytest.approx(upper / (1.0 - lower + upper), rel=1e-12)
+    assert lower > 0.0 or upper < 1.0
+
+
+def test_of_a_score_left_as_it_is_the_interval_knows_nothing():
+    with pytest.warns(CalibrationWarning, match="left as they are"):
+        calibrator = ByNotion(VennAbers(), "top-label", unseen="identity", labels=["a", "b", "c"]).fit(*NEVER_C)
+    assert calibrator.predict_interval(ONLY_NOW_C)[0, 2].tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"notion": 3}, TypeError, "notion must be a word or a Notion that new rows have as well; got 3"),
+        ({"notion": WithinGroups([0, 1])}, TypeError, "that new rows have as well; got WithinGroups"),
+        ({"normalize": "no"}, TypeError, "normalize must be True or False; got"),
+        ({"unseen": None}, TypeError, "unseen must be one of 'pooled', 'identity'; got None"),
+        ({"unseen": "zero"}, ValueError, "unseen must be one of 'pooled', 'identity'; got 'zero'"),
+    ],
+)
+def test_what_is_no_notion_no_flag_and_no_choice_is_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        ByNotion(IsotonicCalibration(finite=None), **options).fit([0.1, 0.9], [0, 1])
+
+
+def test_classes_that_did_not_occur_are_told_of_as_for_a_single_score():
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(4), 60)
+    label = rng.integers(0, 2, 60)
+    said = r"no calibration row is of class c; d among 60: .* Fit on more rows\."
+    for notion in ("class-wise", "top-label"):
+        with pytest.warns(CalibrationWarning, match=said):
+            ByNotion(PlattScaling(), notion, labels=list("abcd")).fit(prob, np.array(list("ab"))[label])
+
+
+@pytest.mark.parametrize("notion", ["confidence", "class-wise"])
+def test_of_classes_that_occurred_and_maps_that_need_none_nothing_is_said(notion):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 60)
+    label = rng.integers(0, 2 if notion == "confidence" else 3, 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ByNotion(PlattScaling(), notion, labels=range(3)).fit(prob, label)
+
+
+def test_of_one_class_alone_there_is_one_warning():
+    with pytest.warns(CalibrationWarning) as said:
+        ByNotion(PlattScaling(), labels=range(3)).fit(np.full((5, 3), 1 / 3), [1] * 5)
+    assert [str(warning.message)[:16] for warning in said] == ["only the class 1"]
+
+
+# Top labels
+
+
+points = st.integers(1, 6)
+
+
+def repeated(rows):
+    label, prob, weight = rows
+    times = weight.astype(int)
+    return np.repeat(prob, times, axis=0).tolist(), np.repeat(label, times).tolist()
+
+
+def of_histograms(rows, k, notion, **options):
+    label, prob, weight = rows
+    calibrator = ByNotion(HistogramBinning(PointsPerBin(k)), notion, labels=range(prob.shape[1]), **options)
+    return calibrator.fit(prob, label, weight)
+
+
+@pytest.mark.first(1)
+@given(rows=tables(), k=points)
+@pytest.mark.parametrize(
+    ("notion", "algorithm"), [("top-label", top_label.top_label), ("confidence", top_label.confidence)]
+)
+def test_the_top_pair_is_that_of_algorithms_1_and_3(notion, algorithm, rows, k):
+    expected = algorithm(top_label.histogram(k), *repeated(rows))
+    label, score = of_histograms(rows, k, notion).predict_top(rows[1])
+    assert label.tolist() == [expected(row)[0] for row in rows[1].tolist()]
+    np.testing.assert_allclose(score, [expected(row)[1] for row in rows[1].tolist()], rtol=1e-12)
+
+
+@pytest.mark.first(1)
+@given(rows=tables(), k=points)
+@pytest.mark.parametrize(("normalize", "algorithm"), [(False, top_label.class_wise), (True, top_label.normalized)])
+def test_the_rows_are_those_of_algorithms_2_and_4(normalize, algorithm, rows, k):
+    expected = algorithm(top_label.histogram(k), *repeated(rows))
+    prob = of_histograms(rows, k, "class-wise", normalize=normalize).predict_proba(rows[1])
+    np.testing.assert_allclose(prob, [expected(row) for row in rows[1].tolist()], rtol=1e-12)
+
+
+@pytest.mark.first(1)
+@given(rows=tables(n_classes=st.integers(3, 4)), k=points)
+@pytest.mark.parametrize(("notion", "given_class"), [("top-2-confidence", False), ("top-2-label", True)])
+def test_the_two_highest_classes_have_the_probabilities_of_algorithm_5(notion, given_class, rows, k):
+    expected = top_label.top_k(top_label.histogram(k), *repeated(rows), 2, given_class=given_class)
+    calibrator = of_histograms(rows, k, notion, normalize=False)
+    prob, (label, score) = calibrator.predict_proba(rows[1]), calibrator.predict_top(rows[1])
+    for i, row in enumerate(rows[1].tolist()):
+        (first, p), (second, q) = expected(row)
+        assert label[i] == first
+        assert score[i] == pytest.approx(p, rel=1e-12)
+        assert prob[i, [first, second]] == pytest.approx([p, q], rel=1e-12)
+
+
+@pytest.mark.first(2)
+@given(rows=tables(), k=points, normalize=st.booleans())
+@pytest.mark.parametrize(
+    "notion", ["confidence", "top-label", "class-wise", "thresholded-class-wise", "one-vs-rest", "top-2-label"]
+)
+def test_the_top_score_is_the_merged_one_before_normalisation(notion, normalize, rows, k):
+    merged = of_histograms(rows, k, notion, normalize=False).predict_proba(rows[1])
+    calibrator = of_histograms(rows, k, notion, normalize=normalize)
+    label, score = calibrator.predict_top(rows[1])
+    np.testing.assert_array_equal(label, rows[1].argmax(axis=1))
+    np.testing.assert_array_equal(score, merged[np.arange(len(merged)), label])
+
+
+@pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise", "one-vs-rest", "top-2-confidence"])
+@pytest.mark.parametrize("input", ["probability", "logit"])
+def test_blocks_of_rows_do_not_show_in_the_top_pair(notion, input, monkeypatch):
+    rng = np.random.default_rng(0)
+    logits, label = 2.0 * rng.standard_normal((100, 3)), rng.integers(0, 3, 100)
+    forecast = logits if input == "logit" else np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    calibrator = ByNotion(IsotonicCalibration(), notion, input=input).fit(forecast, label)
+    whole = calibrator.predict_top(forecast)
+    monkeypatch.setattr(ByNotion, "block", 12)
+    for part, all_at_once in zip(calibrator.predict_top(forecast), whole, strict=True):
+        np.testing.assert_array_equal(part, all_at_once)
+
+
+def test_accuracy_stays_as_it_was_though_merging_moves_the_argmax():
+    """The predicted class is true in half of the rows: in the full row the other class, with all the rest, passes it."""
+    prob, label = np.array([[0.55, 0.45]] * 4), [1, 1, 1, 0]
+    calibrator = ByNotion(HistogramBinning(1), "top-label", labels=[0, 1]).fit
+    with pytest.warns(match="no calibration row"):
+        fit = calibrator(prob, label)
+    assert fit.predict_top(prob)[0].tolist() == [0] * 4
+    assert fit.predict_top(prob)[1].tolist() == [0.25] * 4
+    assert fit.predict(prob).tolist() == [1] * 4
+
+
+# Algorithm 8 by its name
+
+
+def test_top_label_histogram_binning_has_the_defaults_of_the_theorem():
+    y, prob = load_digits_forecast()
+    named = TopLabelHistogramBinning(20).fit(prob, y)
+    spelled = ByNotion(HistogramBinning(PointsPerBin(20), interior=True, delta=1e-10), "top-label").fit(prob, y)
+    for of_named, of_spelled in zip(named.predict_top(prob), spelled.predict_top(prob), strict=True):
+        np.testing.assert_array_equal(of_named, of_spelled)
+    assert TopLabelHistogramBinning().calibrator.get_params() == (
+        HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10).get_params()
+    )
+    assert set(named.get_params()) == {"points_per_bin", "delta", "random_state", "unseen", "input", "labels"}
+
+
+# An estimator of scikit-learn as the binary calibrator
+
+
+@pytest.mark.parametrize("notion", ["top-label", "class-wise", "confidence"])
+def test_an_estimator_of_scikit_learn_calibrates_each_problem(notion):
+    y, prob = load_digits_forecast()
+    weight = np.random.default_rng(0).integers(1, 3, len(y))
+    fit = ByNotion(LogisticRegression(), notion).fit(prob, y, weight)
+    parts = list(fit.notion_.parts(prob))
+    for own, part in zip(fit.calibrators_, parts, strict=True):
+        rows, score = part.rows, part.scores(prob)
+        alone = LogisticRegression().fit(score[:, None], (y[rows] == part.column).astype(int), weight[rows])
+        np.testing.assert_allclose(own._apply(score), alone.predict_proba(score[:, None])[:, 1], rtol=1e-12)
+
+
+def test_a_regressor_is_cut_to_probabilities_and_one_outcome_is_its_map():
+    prob, label = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]]), [0, 0, 1, 0]
+    fit = ByNotion(IsotonicRegression(out_of_bounds="clip"), "top-label").fit(prob, label)
+    assert fit.calibrators_[0].constant_ == 1.0
+    assert fit.predict_top(prob)[1].tolist() == [1.0, 1.0, 1.0, 0.0]
+    np.testing.assert_allclose(fit.predict_proba(prob).sum(axis=1), 1.0)
+
+
+def test_weights_need_an_estimator_that_takes_them():
+    y, prob = load_digits_forecast()
+    with pytest.raises(ValueError, match="fit takes sample_weight; got KNeighborsClassifier"):
+        ByNotion(KNeighborsClassifier()).fit(prob, y, np.arange(len(y)) % 2 + 1.0)
+
+
+def test_what_is_no_estimator_is_refused_and_an_estimator_is_not_saved(tmp_path):
+    y, prob = load_digits_forecast()
+    for given_instead in (3, LogisticRegression, object()):
+        with pytest.raises(TypeError, match="calibrator must be a BinaryCalibrator"):
+            ByNotion(given_instead).fit(prob, y)
+    with pytest.raises(TypeError, match="a saved calibrator holds"):
+        save_calibrator(ByNotion(LogisticRegression()).fit(prob, y), tmp_path / "map.json")
+    assert ScalingBinning(LogisticRegression(), n_bins=4).fit(prob[:, 3], y == 3).value_.size == 4
+
+
+# One isotonic map for all classes beside one for each
+
+
+FIR = ByNotion(IsotonicCalibration(finite=None), "flattened")
+
+
+def fitted(calibrator, *rows, **options):
+    return ByNotion(calibrator.calibrator, calibrator.notion, **options).fit(*rows)
+
+
+@given(rows=tables(), data=st.data())
+def test_one_map_keeps_the_order_in_rows_that_it_has_not_seen(rows, data):
+    label, prob, weight = rows
+    k = prob.shape[1]
+    unseen = data.draw(tables(n_classes=st.just(k)))[1]
+    calibrated = fitted(FIR, prob, label, weight, labels=range(k)).predict_proba(unseen)
+    more = unseen[:, :, None] > unseen[:, None, :]
+    assert (calibrated[:, :, None] >= calibrated[:, None, :])[more].all()
+
+
+# Two columns
+EIGHTHS = st.integers(0, 8).map(lambda i: i / 8)  # 1 - p is exact
+
+
+@st.composite
+def pairs(draw):
+    n = draw(st.integers(1, 20))
+    score = draw(st.lists(EIGHTHS, min_size=n, max_size=n))
+    label = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    weight = draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))
+    return np.array(label), np.array(score), np.array(weight, dtype=float)
+
+
+@given(rows=pairs())
+def test_of_two_classes_one_map_is_the_isotonic_fit_of_both_columns_and_needs_no_normalisation(rows):
+    label, score, weight = rows
+    prob = np.column_stack([1 - score, score])
+    raw, whole = (
+        fitted(FIR, prob, label, weight, normalize=normalize, labels=[0, 1]).predict_proba(prob)
+        for normalize in (False, True)
+    )
+    distinct, values = isotonic.fit([*score, *(1 - score)], [*label, *(1 - label)], [*weight, *weight])
+    expected = dict(zip(distinct, values, strict=True))
+    np.testing.assert_allclose(raw[:, 1], [expected[s] for s in score], rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(raw.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(whole, raw, rtol=1e-12, atol=1e-15)
+
+
+# Figures
+FLOOR = 1e-7
+"""Of the map, before rows are divided by their sums."""
+
+
+@pytest.mark.parametrize(
+    ("name", "objective", "held_out"),
+    [
+        ("cifar100_densenet_bc", 0.884718, 0.8805),
+        ("cifar100_lenet5", 3.781316, 3.8169),
+        ("cifar10_lenet5", 1.288933, 1.3316),
+    ],
+)
+def test_one_map_has_the_known_losses_on_fitted_and_on_held_out_rows(name, objective, held_out, data_dir):
+    with np.load(data_dir / f"{name}.npz") as data:
+        prob, label = data["P"].astype(float), data["y"]
+    prob /= prob.sum(axis=1, keepdims=True)
+    raw = np.maximum(fitted(FIR, prob[:5000], label[:5000], normalize=False).predict_proba(prob), FLOOR)
+    loss = -np.log(raw[np.arange(len(label)), label] / raw.sum(axis=1))
+    assert loss[:5000].mean() == pytest.approx(objective, abs=5.1e-7)
+    assert loss[5000:].mean() == pytest.approx(held_out, abs=5.1e-5)
