@@ -1,5 +1,6 @@
 """Maps of one score for tables, by a notion; algorithms 1 to 5 of Gupta and Ramdas are histogram binning by one."""
 
+import re
 import warnings
 
 import numpy as np
@@ -31,75 +32,57 @@ from calibrant.notions import WithinGroups, as_notion
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
 
-@pytest.fixture
-def forecast():
-    rng = np.random.default_rng(0)
-    truth = rng.dirichlet(np.ones(3), 400)
-    label = (rng.random((400, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-    prob = truth**2 / (truth**2).sum(axis=1, keepdims=True)
-    return prob, label
-
-
 NEVER_C = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1]]), ["a", "b", "c", "b"]
 ONLY_NOW_C = np.array([[0.2, 0.2, 0.6], [0.65, 0.3, 0.05]])
 
 
 def test_a_class_that_is_never_predicted_is_told_of_and_left_alone_if_so_asked():
+    calibrator = ByNotion(VennAbers(), "top-label", unseen="identity", labels=["a", "b", "c"])
     with pytest.warns(CalibrationWarning, match="no calibration row for predicted c: such scores are left as they are"):
-        calibrator = ByNotion(
-            IsotonicCalibration(finite=None), "top-label", unseen="identity", labels=["a", "b", "c"]
-        ).fit(*NEVER_C)
+        calibrator.fit(*NEVER_C)
     assert calibrator.calibrators_[2] is None
     np.testing.assert_array_equal(calibrator.predict_proba(ONLY_NOW_C)[0], ONLY_NOW_C[0])
     label, score = calibrator.predict_top(ONLY_NOW_C)
     assert (label[0], score[0]) == ("c", 0.6)
+    assert calibrator.predict_interval(ONLY_NOW_C)[0, 2].tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("make", [IsotonicCalibration, PlattScaling])
+@pytest.mark.parametrize("make", [IsotonicCalibration, PlattScaling, VennAbers])
 @pytest.mark.parametrize("input", ["probability", "logit"])
 def test_a_class_that_is_never_predicted_is_mapped_as_all_predicted_classes_together(make, input):
-    (prob, label), new = NEVER_C, ONLY_NOW_C
+    (prob, label), new, options = NEVER_C, ONLY_NOW_C, {"input": input, "labels": ["a", "b", "c"]}
     if input == "logit":
         prob, new = np.log(prob), np.log(new)
     with pytest.warns(
-        CalibrationWarning, match="predicted c: such scores are mapped by one map fitted to all other problems together"
+        CalibrationWarning, match="predicted c: such scores are mapped by one map fitted to all other prob"
     ):
-        calibrator = ByNotion(make(), "top-label", input=input, labels=["a", "b", "c"]).fit(prob, label)
-    pooled = ByNotion(make(), "confidence", input=input, labels=["a", "b", "c"]).fit(prob, label)
-    for method in ("predict_proba", "calibrate"):
+        calibrator = ByNotion(make(), "top-label", **options).fit(prob, label)
+    pooled = ByNotion(make(), "confidence", **options).fit(prob, label)
+    for method in ("predict_proba", "calibrate", *["predict_interval"] * (make is VennAbers)):
         ours, expected = (getattr(by_notion, method)(new)[0] for by_notion in (calibrator, pooled))
-        np.testing.assert_allclose(ours, expected, rtol=1e-12)
+        np.testing.assert_allclose(ours[2], expected[2], rtol=1e-12)
     (label, score), (_, expected) = calibrator.predict_top(new), pooled.predict_top(new)
     assert label.tolist() == ["c", "a"]
     assert score[0] == pytest.approx(expected[0], rel=1e-12)
+    if make is VennAbers:
+        lower, upper = calibrator.predict_interval(new)[0, 2]
+        assert score[0] == pytest.approx(upper / (1.0 - lower + upper), rel=1e-12)
+        assert lower > 0.0 or upper < 1.0
 
 
 @given(rows=tables(), notion=st.sampled_from(["top-label", "top-2-label", "thresholded-class-wise"]))
-@pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, notion):
     label, prob, weight = rows
-    calibrator = ByNotion(IsotonicCalibration(finite=None), notion, labels=range(prob.shape[1])).fit(
-        prob, label, weight
-    )
+    calibrator = ByNotion(IsotonicCalibration(), notion, labels=range(prob.shape[1])).fit(prob, label, weight)
     parts = list(as_notion(notion).parts(prob))
-    score, outcome, weights = (
-        np.concatenate(columns)
-        for columns in zip(
-            *((part.scores(prob), label[part.rows] == part.column, weight[part.rows]) for part in parts), strict=True
-        )
-    )
+    of_parts = [(part.scores(prob), (label == part.column).astype(int)[part.rows], weight[part.rows]) for part in parts]
     empty = [part.rows.size == 0 for part in parts]
     assert [fitted is None for fitted in calibrator.calibrators_] == empty
     assert (calibrator.pooled_ is not None) == any(empty)
     if calibrator.pooled_ is not None:
-        pooled = IsotonicCalibration(finite=None).fit(score, outcome.astype(int), weights)
+        score, *others = map(np.concatenate, zip(*of_parts, strict=True))
+        pooled = IsotonicCalibration().fit(score, *others)
         np.testing.assert_array_equal(calibrator.pooled_._apply(score), pooled.calibrate(score))
-
-
-def test_a_multiclass_calibrator_is_refused_with_the_remedy(forecast):
-    prob, label = forecast
-    with pytest.raises(TypeError, match=r"must be a BinaryCalibrator.*needs no notion: use it directly\."):
-        ByNotion(TemperatureScaling()).fit(prob, label)
 
 
 def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
@@ -112,65 +95,42 @@ def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
         )
 
 
-@pytest.mark.parametrize("input", ["probability", "logit"])
-def test_the_interval_of_a_class_that_was_never_predicted_is_that_of_all_together(input):
-    (prob, label), new = NEVER_C, ONLY_NOW_C
-    if input == "logit":
-        prob, new = np.log(prob), np.log(new)
-    with pytest.warns(CalibrationWarning, match="no calibration row for predicted c"):
-        calibrator = ByNotion(VennAbers(), "top-label", input=input, labels=["a", "b", "c"]).fit(prob, label)
-    pooled = ByNotion(VennAbers(), "confidence", input=input, labels=["a", "b", "c"]).fit(prob, label)
-    (lower, upper), (_, score) = calibrator.predict_interval(new)[0, 2], calibrator.predict_top(new)
-    assert [lower, upper] == pytest.approx(pooled.predict_interval(new)[0, 2], rel=1e-12)
-    assert score[0] == pytest.approx(upper / (1.0 - lower + upper), rel=1e-12)
-    assert lower > 0.0 or upper < 1.0
-
-
-def test_of_a_score_left_as_it_is_the_interval_knows_nothing():
-    with pytest.warns(CalibrationWarning, match="left as they are"):
-        calibrator = ByNotion(VennAbers(), "top-label", unseen="identity", labels=["a", "b", "c"]).fit(*NEVER_C)
-    assert calibrator.predict_interval(ONLY_NOW_C)[0, 2].tolist() == [0.0, 1.0]
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"notion": 3}, "notion must be a word or a Notion that new rows have as well; got 3"),
+        ({"notion": WithinGroups([0, 1])}, "that new rows have as well; got WithinGroups"),
+        ({"normalize": "no"}, "normalize must be True or False; got"),
+        ({"unseen": None}, "unseen must be one of 'pooled', 'identity'; got None"),
+        ({"unseen": "zero"}, "unseen must be one of 'pooled', 'identity'; got 'zero'"),
+        ({"calibrator": TemperatureScaling()}, r"must be a BinaryCalibrator.*needs no notion: use it directly\."),
+        *(({"calibrator": what}, "must be a BinaryCalibrator") for what in (3, LogisticRegression, object())),
+    ],
+    ids=str,
+)
+def test_what_is_no_notion_no_flag_and_no_choice_is_refused(options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        ByNotion(**{"calibrator": IsotonicCalibration()} | options).fit([0.1, 0.9], [0, 1])
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("notion", "n_occurred", "said"),
     [
-        ({"notion": 3}, TypeError, "notion must be a word or a Notion that new rows have as well; got 3"),
-        ({"notion": WithinGroups([0, 1])}, TypeError, "that new rows have as well; got WithinGroups"),
-        ({"normalize": "no"}, TypeError, "normalize must be True or False; got"),
-        ({"unseen": None}, TypeError, "unseen must be one of 'pooled', 'identity'; got None"),
-        ({"unseen": "zero"}, ValueError, "unseen must be one of 'pooled', 'identity'; got 'zero'"),
+        ("class-wise", 2, [r"no calibration row is of class c; d among 60: .* Fit on more rows\."]),
+        ("top-label", 2, [r"no calibration row is of class c; d among 60: .* Fit on more rows\."]),
+        ("class-wise", 1, ["only the class a"]),
+        ("confidence", 2, []),
+        ("class-wise", 4, []),
     ],
 )
-def test_what_is_no_notion_no_flag_and_no_choice_is_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        ByNotion(IsotonicCalibration(finite=None), **options).fit([0.1, 0.9], [0, 1])
-
-
-def test_classes_that_did_not_occur_are_told_of_as_for_a_single_score():
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(4), 60)
-    label = rng.integers(0, 2, 60)
-    said = r"no calibration row is of class c; d among 60: .* Fit on more rows\."
-    for notion in ("class-wise", "top-label"):
-        with pytest.warns(CalibrationWarning, match=said):
-            ByNotion(PlattScaling(), notion, labels=list("abcd")).fit(prob, np.array(list("ab"))[label])
-
-
-@pytest.mark.parametrize("notion", ["confidence", "class-wise"])
-def test_of_classes_that_occurred_and_maps_that_need_none_nothing_is_said(notion):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 60)
-    label = rng.integers(0, 2 if notion == "confidence" else 3, 60)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ByNotion(PlattScaling(), notion, labels=range(3)).fit(prob, label)
-
-
-def test_of_one_class_alone_there_is_one_warning():
-    with pytest.warns(CalibrationWarning) as said:
-        ByNotion(PlattScaling(), labels=range(3)).fit(np.full((5, 3), 1 / 3), [1] * 5)
-    assert [str(warning.message)[:16] for warning in said] == ["only the class 1"]
+def test_classes_that_did_not_occur_are_told_of_once_where_a_map_needs_them(notion, n_occurred, said):
+    prob, label = np.random.default_rng(0).dirichlet(np.ones(4), 60), np.arange(60) % n_occurred
+    with warnings.catch_warnings(record=True, action="always") as heard:
+        ByNotion(PlattScaling(), notion, labels=list("abcd")).fit(prob, np.array(list("abcd"))[label])
+    assert len(heard) == len(said)
+    for one, message in zip(heard, said, strict=True):
+        assert one.category is CalibrationWarning
+        assert re.search(message, str(one.message))
 
 
 # Top labels
@@ -255,9 +215,7 @@ def test_blocks_of_rows_do_not_show_in_the_top_pair(notion, input, monkeypatch):
 def test_accuracy_stays_as_it_was_though_merging_moves_the_argmax():
     """The predicted class is true in half of the rows: in the full row the other class, with all the rest, passes it."""
     prob, label = np.array([[0.55, 0.45]] * 4), [1, 1, 1, 0]
-    calibrator = ByNotion(HistogramBinning(1), "top-label", labels=[0, 1]).fit
-    with pytest.warns(match="no calibration row"):
-        fit = calibrator(prob, label)
+    fit = ByNotion(HistogramBinning(1), "top-label", labels=[0, 1]).fit(prob, label)
     assert fit.predict_top(prob)[0].tolist() == [0] * 4
     assert fit.predict_top(prob)[1].tolist() == [0.25] * 4
     assert fit.predict(prob).tolist() == [1] * 4
@@ -272,9 +230,8 @@ def test_top_label_histogram_binning_has_the_defaults_of_the_theorem():
     spelled = ByNotion(HistogramBinning(PointsPerBin(20), interior=True, delta=1e-10), "top-label").fit(prob, y)
     for of_named, of_spelled in zip(named.predict_top(prob), spelled.predict_top(prob), strict=True):
         np.testing.assert_array_equal(of_named, of_spelled)
-    assert TopLabelHistogramBinning().calibrator.get_params() == (
-        HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10).get_params()
-    )
+    default = HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10)
+    assert TopLabelHistogramBinning().calibrator.get_params() == default.get_params()
     assert set(named.get_params()) == {"points_per_bin", "delta", "random_state", "unseen", "input", "labels"}
 
 
@@ -301,17 +258,10 @@ def test_a_regressor_is_cut_to_probabilities_and_one_outcome_is_its_map():
     np.testing.assert_allclose(fit.predict_proba(prob).sum(axis=1), 1.0)
 
 
-def test_weights_need_an_estimator_that_takes_them():
+def test_weights_need_an_estimator_that_takes_them_and_an_estimator_is_not_saved(tmp_path):
     y, prob = load_digits_forecast()
     with pytest.raises(ValueError, match="fit takes sample_weight; got KNeighborsClassifier"):
         ByNotion(KNeighborsClassifier()).fit(prob, y, np.arange(len(y)) % 2 + 1.0)
-
-
-def test_what_is_no_estimator_is_refused_and_an_estimator_is_not_saved(tmp_path):
-    y, prob = load_digits_forecast()
-    for given_instead in (3, LogisticRegression, object()):
-        with pytest.raises(TypeError, match="calibrator must be a BinaryCalibrator"):
-            ByNotion(given_instead).fit(prob, y)
     with pytest.raises(TypeError, match="a saved calibrator holds"):
         save_calibrator(ByNotion(LogisticRegression()).fit(prob, y), tmp_path / "map.json")
     assert ScalingBinning(LogisticRegression(), n_bins=4).fit(prob[:, 3], y == 3).value_.size == 4
@@ -320,11 +270,8 @@ def test_what_is_no_estimator_is_refused_and_an_estimator_is_not_saved(tmp_path)
 # One isotonic map for all classes beside one for each
 
 
-FIR = ByNotion(IsotonicCalibration(finite=None), "flattened")
-
-
-def fitted(calibrator, *rows, **options):
-    return ByNotion(calibrator.calibrator, calibrator.notion, **options).fit(*rows)
+def flattened(*rows, **options):
+    return ByNotion(IsotonicCalibration(finite=None), "flattened", **options).fit(*rows)
 
 
 @given(rows=tables(), data=st.data())
@@ -332,7 +279,7 @@ def test_one_map_keeps_the_order_in_rows_that_it_has_not_seen(rows, data):
     label, prob, weight = rows
     k = prob.shape[1]
     unseen = data.draw(tables(n_classes=st.just(k)))[1]
-    calibrated = fitted(FIR, prob, label, weight, labels=range(k)).predict_proba(unseen)
+    calibrated = flattened(prob, label, weight, labels=range(k)).predict_proba(unseen)
     more = unseen[:, :, None] > unseen[:, None, :]
     assert (calibrated[:, :, None] >= calibrated[:, None, :])[more].all()
 
@@ -355,7 +302,7 @@ def test_of_two_classes_one_map_is_the_isotonic_fit_of_both_columns_and_needs_no
     label, score, weight = rows
     prob = np.column_stack([1 - score, score])
     raw, whole = (
-        fitted(FIR, prob, label, weight, normalize=normalize, labels=[0, 1]).predict_proba(prob)
+        flattened(prob, label, weight, normalize=normalize, labels=[0, 1]).predict_proba(prob)
         for normalize in (False, True)
     )
     distinct, values = isotonic.fit([*score, *(1 - score)], [*label, *(1 - label)], [*weight, *weight])
@@ -382,7 +329,7 @@ def test_one_map_has_the_known_losses_on_fitted_and_on_held_out_rows(name, objec
     with np.load(data_dir / f"{name}.npz") as data:
         prob, label = data["P"].astype(float), data["y"]
     prob /= prob.sum(axis=1, keepdims=True)
-    raw = np.maximum(fitted(FIR, prob[:5000], label[:5000], normalize=False).predict_proba(prob), FLOOR)
+    raw = np.maximum(flattened(prob[:5000], label[:5000], normalize=False).predict_proba(prob), FLOOR)
     loss = -np.log(raw[np.arange(len(label)), label] / raw.sum(axis=1))
     assert loss[:5000].mean() == pytest.approx(objective, abs=5.1e-7)
     assert loss[5000:].mean() == pytest.approx(held_out, abs=5.1e-5)
