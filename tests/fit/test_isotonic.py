@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
-from reference import decomposition, isotonic, isotonic_facts
+from reference import decomposition, isotonic
 from strategies import columns
 
 from calibrant._core.border import as_problem
@@ -76,49 +76,3 @@ def test_many_points_have_fewer_draws_and_never_too_few():
     assert affordable(500, 4 * 10**5) == 250
     assert affordable(500, 10**9) == FEWEST_DRAWS
     assert affordable(7, 10**9) == 7
-
-
-# Within bounds
-
-
-GRID = [0.0, 0.05, 0.2, 1 / 3, 0.5, 2 / 3, 0.8, 1.0]
-thresholds = st.lists(
-    st.tuples(st.one_of(st.sampled_from([0.25, 1 / 3, 0.5, 0.75]), st.floats(0.01, 0.99)), st.floats(0.1, 3.0)),
-    min_size=1,
-    max_size=5,
-)
-proper_scores = st.one_of(
-    st.sampled_from([isotonic_facts.log, isotonic_facts.brier, isotonic_facts.spherical]),
-    thresholds.map(isotonic_facts.thresholds),
-)
-few_columns = columns(max_rows=12, weights=st.one_of(st.integers(1, 4), st.floats(0.1, 5.0)))
-bounds = st.tuples(st.floats(0.01, 0.99), st.floats(0.01, 0.99)).map(sorted)
-
-
-def fit_and_cells(rows):
-    """The fitted value on each distinct score, and the cells."""
-    label, score, weight = rows
-    ordered = Ordered.of(as_problem(label, score, sample_weight=weight))
-    steps = isotonic_fit(ordered)
-    return steps.at_each_score(steps.rate).tolist(), isotonic_facts.cells(
-        score.tolist(), label.tolist(), weight.tolist()
-    )
-
-
-def close(weight):
-    return 1e-12 * weight.sum()
-
-
-# Within bounds
-
-
-@given(rows=few_columns, score=proper_scores, between=bounds)
-@example((np.array([1, 1, 0]), np.array([0.2, 0.4, 0.6]), np.ones(3)), isotonic_facts.brier, [0.1, 0.5])
-def test_no_monotone_map_to_a_grid_within_bounds_has_a_lower_proper_score_than_the_clipped_fit(rows, score, between):
-    values, found = fit_and_cells(rows)
-    low, high = between
-    best = isotonic_facts.clipped(values, low, high)
-    grid = {q for q in (*GRID, *isotonic_facts.means(found), *np.linspace(low, high, 7), *best) if low <= q <= high}
-    assert isotonic_facts.total(score, best, found) == pytest.approx(
-        isotonic_facts.least_on_grid(score, found, grid), abs=close(rows[2])
-    )
