@@ -10,15 +10,8 @@ from reference import multiclass_irp as twin
 from strategies import tables
 
 from calibrant._kernels import irp
-from calibrant._kernels.simplex_regions import NEVER, NOBODY
 
 fractions = st.sampled_from([0.25, 0.7, 1.0, 3.3])
-
-
-def test_what_stands_for_no_region_is_the_number_of_none():
-    assert NEVER < 0
-    assert NOBODY < 0
-    assert NEVER != NOBODY
 
 
 def points(data, n_classes):
@@ -119,19 +112,6 @@ def test_forecasts_in_general_position_have_a_split_for_each_number_of_rows_on_t
     if n <= 30:
         on_sides = {tuple(np.bincount(of, minlength=3).tolist()) for of in sides_of(prob, gamma)}
         assert len(on_sides) == number
-
-
-@given(rows=tables(n_classes=st.just(3), max_rows=25))
-def test_no_point_parts_rows_in_a_way_that_is_not_found(rows):
-    prob = np.unique(rows[1].round(6), axis=0)  # those that are nearer than 4e-12 may count as one
-    known = {
-        (0,) * len(prob),
-        (1,) * len(prob),
-        (2,) * len(prob),
-        *sides_of(prob, splits_of(prob, np.ones((len(prob), 3)))[0]),
-    }
-    points = np.vstack([prob, np.random.default_rng(0).uniform(-1.0, 1.0, (100, 3)), np.eye(3)])
-    assert set(sides_of(prob, points)) <= known
 
 
 @given(rows=tables(), data=st.data())
