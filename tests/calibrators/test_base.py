@@ -10,14 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
-from calibrant import (
-    BetaCalibration,
-    ByNotion,
-    CalibratedClassifier,
-    IsotonicCalibration,
-    SafeCalibrator,
-    TemperatureScaling,
-)
+import calibrant as cal
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator, LogOddsCalibrator, MulticlassCalibrator
 from calibrant.exceptions import CalibrationWarning
@@ -53,11 +46,14 @@ def of_a_calibrator(target):
 
 
 CASES = {
-    "classifier": (CalibratedClassifier(), {}),
-    "classifier, ensemble": (CalibratedClassifier(cv=3, ensemble=True, pooling="geometric", label_smoothing=0.01), {}),
-    "classifier, safe": (CalibratedClassifier(calibrator=SafeCalibrator()), {}),
-    "classifier, by a word": (CalibratedClassifier(calibrator="isotonic"), {}),
-    "isotonic by notion": (ByNotion(IsotonicCalibration(), input="logit"), OF_A_FORECAST),
+    "classifier": (cal.CalibratedClassifier(), {}),
+    "classifier, ensemble": (
+        cal.CalibratedClassifier(cv=3, ensemble=True, pooling="geometric", label_smoothing=0.01),
+        {},
+    ),
+    "classifier, safe": (cal.CalibratedClassifier(calibrator=cal.SafeCalibrator()), {}),
+    "classifier, by a word": (cal.CalibratedClassifier(calibrator="isotonic"), {}),
+    "isotonic by notion": (cal.ByNotion(cal.IsotonicCalibration(), input="logit"), OF_A_FORECAST),
 } | {
     name: (entry.target(input="logit"), of_a_calibrator(entry.target)) for name, entry in entries("calibrator").items()
 }
@@ -80,7 +76,7 @@ def test_checks_of_scikit_learn_fail_only_where_a_forecast_is_no_table_of_featur
 
 def test_scikit_learn_is_asked_about_columns_only_where_they_may_be_wrong(monkeypatch):
     prob, label = np.random.default_rng(0).dirichlet(np.ones(3), 60), np.arange(60) % 3
-    fitted, named = TemperatureScaling().fit(prob, label), TemperatureScaling().fit(prob, label)
+    fitted, named = cal.TemperatureScaling().fit(prob, label), cal.TemperatureScaling().fit(prob, label)
     named.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
     asked = []
     monkeypatch.setattr("calibrant.calibrators.base.validate_data", lambda *args, **options: asked.append(args[0]))
@@ -91,7 +87,7 @@ def test_scikit_learn_is_asked_about_columns_only_where_they_may_be_wrong(monkey
     with pytest.raises(ValueError, match="X has 2 features, but TemperatureScaling is expecting 3"):
         fitted.predict_proba(np.full((1, 2), 0.5))
     with pytest.raises(NotFittedError):
-        TemperatureScaling().predict_proba(prob[:1])
+        cal.TemperatureScaling().predict_proba(prob[:1])
 
 
 # Extremes
@@ -172,11 +168,11 @@ OF_ONE_SCORE = {name: target for name, target in CALIBRATORS.items() if issubcla
 ALL = (
     CALIBRATORS
     | {
-        f"{name} by class": lambda target=target: ByNotion(target(), "class-wise")
+        f"{name} by class": lambda target=target: cal.ByNotion(target(), "class-wise")
         for name, target in OF_ONE_SCORE.items()
     }
     | {
-        f"safe {name}": lambda target=target: SafeCalibrator(target(), caution=0.0)
+        f"safe {name}": lambda target=target: cal.SafeCalibrator(target(), caution=0.0)
         for name, target in CALIBRATORS.items()
     }
 )
@@ -210,7 +206,7 @@ def test_a_warning_that_comes_through_a_classifier_points_at_the_line_of_its_fit
     X = np.array(SEPARATED[0])[:, None].repeat(3, axis=0)
     label = np.repeat(SEPARATED[1], 3)
     for name in SAY_SO:
-        said = said_by(CalibratedClassifier(calibrator=ALL[name](), cv=2), X, label)
+        said = said_by(cal.CalibratedClassifier(calibrator=ALL[name](), cv=2), X, label)
         assert {warning.filename for warning in said} <= {__file__}
 
 
@@ -219,7 +215,7 @@ def test_logits_that_differ_and_are_one_probability_to_the_method_are_told_of(fa
     logit = np.concatenate([np.linspace(-2.0, 2.0, 20), far])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        IsotonicCalibration(input="logit").fit(logit, logit > 0.3)
+        cal.IsotonicCalibration(input="logit").fit(logit, logit > 0.3)
     assert sum("are one probability" in str(one.message) for one in caught) == times
 
 
@@ -296,8 +292,8 @@ def test_no_notion_and_no_safe_form_and_no_number_of_rows_hides_it(monkeypatch):
     """Rows that are divided by their sums would be valid again, with any numbers. Of many rows some are looked at."""
     monkeypatch.setattr(OfScore, "function", staticmethod(GIVEN["above one"][0]))
     calls = [
-        lambda: ByNotion(OfScore(), "class-wise").fit(TABLE, LABEL).predict_proba(TABLE),
-        lambda: SafeCalibrator(OfScore()).fit(P, Y),
+        lambda: cal.ByNotion(OfScore(), "class-wise").fit(TABLE, LABEL).predict_proba(TABLE),
+        lambda: cal.SafeCalibrator(OfScore()).fit(P, Y),
         lambda: OfScore().fit(P, Y).calibrate(np.tile(P, 10_000)),
     ]
     for call in calls:
@@ -344,4 +340,4 @@ def test_the_constructor_is_made_of_the_parameters_that_are_declared_but_for_one
 
 def test_a_parameter_that_is_not_as_declared_is_refused_inside_another_calibrator():
     with pytest.raises(ValueError, match="parameters must be one of 'abm', 'am', 'ab', 'a'; got 'x'"):
-        SafeCalibrator(BetaCalibration(parameters="x")).fit(P, Y)
+        cal.SafeCalibrator(cal.BetaCalibration(parameters="x")).fit(P, Y)

@@ -13,16 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from strategies import tables
 
-from calibrant import (
-    ByNotion,
-    HistogramBinning,
-    IsotonicCalibration,
-    PlattScaling,
-    TemperatureScaling,
-    VennAbers,
-    load_digits_forecast,
-    save_calibrator,
-)
+import calibrant as cal
 from calibrant.binning import PointsPerBin
 from calibrant.calibrators import ScalingBinning, TopLabelHistogramBinning
 from calibrant.exceptions import CalibrationWarning
@@ -37,7 +28,7 @@ ONLY_NOW_C = np.array([[0.2, 0.2, 0.6], [0.65, 0.3, 0.05]])
 
 
 def test_a_class_that_is_never_predicted_is_told_of_and_left_alone_if_so_asked():
-    calibrator = ByNotion(VennAbers(), "top-label", unseen="identity", labels=["a", "b", "c"])
+    calibrator = cal.ByNotion(cal.VennAbers(), "top-label", unseen="identity", labels=["a", "b", "c"])
     with pytest.warns(CalibrationWarning, match="no calibration row for predicted c: such scores are left as they are"):
         calibrator.fit(*NEVER_C)
     assert calibrator.calibrators_[2] is None
@@ -47,7 +38,7 @@ def test_a_class_that_is_never_predicted_is_told_of_and_left_alone_if_so_asked()
     assert calibrator.predict_interval(ONLY_NOW_C)[0, 2].tolist() == [0.0, 1.0]
 
 
-@pytest.mark.parametrize("make", [IsotonicCalibration, PlattScaling, VennAbers])
+@pytest.mark.parametrize("make", [cal.IsotonicCalibration, cal.PlattScaling, cal.VennAbers])
 @pytest.mark.parametrize("input", ["probability", "logit"])
 def test_a_class_that_is_never_predicted_is_mapped_as_all_predicted_classes_together(make, input):
     (prob, label), new, options = NEVER_C, ONLY_NOW_C, {"input": input, "labels": ["a", "b", "c"]}
@@ -56,15 +47,15 @@ def test_a_class_that_is_never_predicted_is_mapped_as_all_predicted_classes_toge
     with pytest.warns(
         CalibrationWarning, match="predicted c: such scores are mapped by one map fitted to all other prob"
     ):
-        calibrator = ByNotion(make(), "top-label", **options).fit(prob, label)
-    pooled = ByNotion(make(), "confidence", **options).fit(prob, label)
-    for method in ("predict_proba", "calibrate", *["predict_interval"] * (make is VennAbers)):
+        calibrator = cal.ByNotion(make(), "top-label", **options).fit(prob, label)
+    pooled = cal.ByNotion(make(), "confidence", **options).fit(prob, label)
+    for method in ("predict_proba", "calibrate", *["predict_interval"] * (make is cal.VennAbers)):
         ours, expected = (getattr(by_notion, method)(new)[0] for by_notion in (calibrator, pooled))
         np.testing.assert_allclose(ours[2], expected[2], rtol=1e-12)
     (label, score), (_, expected) = calibrator.predict_top(new), pooled.predict_top(new)
     assert label.tolist() == ["c", "a"]
     assert score[0] == pytest.approx(expected[0], rel=1e-12)
-    if make is VennAbers:
+    if make is cal.VennAbers:
         lower, upper = calibrator.predict_interval(new)[0, 2]
         assert score[0] == pytest.approx(upper / (1.0 - lower + upper), rel=1e-12)
         assert lower > 0.0 or upper < 1.0
@@ -73,7 +64,7 @@ def test_a_class_that_is_never_predicted_is_mapped_as_all_predicted_classes_toge
 @given(rows=tables(), notion=st.sampled_from(["top-label", "top-2-label", "thresholded-class-wise"]))
 def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, notion):
     label, prob, weight = rows
-    calibrator = ByNotion(IsotonicCalibration(), notion, labels=range(prob.shape[1])).fit(prob, label, weight)
+    calibrator = cal.ByNotion(cal.IsotonicCalibration(), notion, labels=range(prob.shape[1])).fit(prob, label, weight)
     parts = list(as_notion(notion).parts(prob))
     of_parts = [(part.scores(prob), (label == part.column).astype(int)[part.rows], weight[part.rows]) for part in parts]
     empty = [part.rows.size == 0 for part in parts]
@@ -81,17 +72,17 @@ def test_what_serves_the_unseen_is_fitted_to_the_rows_of_all_problems(rows, noti
     assert (calibrator.pooled_ is not None) == any(empty)
     if calibrator.pooled_ is not None:
         score, *others = map(np.concatenate, zip(*of_parts, strict=True))
-        pooled = IsotonicCalibration().fit(score, *others)
+        pooled = cal.IsotonicCalibration().fit(score, *others)
         np.testing.assert_array_equal(calibrator.pooled_._apply(score), pooled.calibrate(score))
 
 
 def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(3), 100), rng.integers(0, 3, 100)
-    interval = ByNotion(VennAbers(), "class-wise").fit(prob, label).predict_interval(prob)
+    interval = cal.ByNotion(cal.VennAbers(), "class-wise").fit(prob, label).predict_interval(prob)
     for j in range(3):
         np.testing.assert_array_equal(
-            interval[:, j], VennAbers().fit(prob[:, j], label == j).predict_interval(prob[:, j])
+            interval[:, j], cal.VennAbers().fit(prob[:, j], label == j).predict_interval(prob[:, j])
         )
 
 
@@ -103,14 +94,14 @@ def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
         ({"normalize": "no"}, "normalize must be True or False; got"),
         ({"unseen": None}, "unseen must be one of 'pooled', 'identity'; got None"),
         ({"unseen": "zero"}, "unseen must be one of 'pooled', 'identity'; got 'zero'"),
-        ({"calibrator": TemperatureScaling()}, r"must be a BinaryCalibrator.*needs no notion: use it directly\."),
+        ({"calibrator": cal.TemperatureScaling()}, r"must be a BinaryCalibrator.*needs no notion: use it directly\."),
         *(({"calibrator": what}, "must be a BinaryCalibrator") for what in (3, LogisticRegression, object())),
     ],
     ids=str,
 )
 def test_what_is_no_notion_no_flag_and_no_choice_is_refused(options, message):
     with pytest.raises((TypeError, ValueError), match=message):
-        ByNotion(**{"calibrator": IsotonicCalibration()} | options).fit([0.1, 0.9], [0, 1])
+        cal.ByNotion(**{"calibrator": cal.IsotonicCalibration()} | options).fit([0.1, 0.9], [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -126,7 +117,7 @@ def test_what_is_no_notion_no_flag_and_no_choice_is_refused(options, message):
 def test_classes_that_did_not_occur_are_told_of_once_where_a_map_needs_them(notion, n_occurred, said):
     prob, label = np.random.default_rng(0).dirichlet(np.ones(4), 60), np.arange(60) % n_occurred
     with warnings.catch_warnings(record=True, action="always") as heard:
-        ByNotion(PlattScaling(), notion, labels=list("abcd")).fit(prob, np.array(list("abcd"))[label])
+        cal.ByNotion(cal.PlattScaling(), notion, labels=list("abcd")).fit(prob, np.array(list("abcd"))[label])
     assert len(heard) == len(said)
     for one, message in zip(heard, said, strict=True):
         assert one.category is CalibrationWarning
@@ -147,7 +138,7 @@ def repeated(rows):
 
 def of_histograms(rows, k, notion, **options):
     label, prob, weight = rows
-    calibrator = ByNotion(HistogramBinning(PointsPerBin(k)), notion, labels=range(prob.shape[1]), **options)
+    calibrator = cal.ByNotion(cal.HistogramBinning(PointsPerBin(k)), notion, labels=range(prob.shape[1]), **options)
     return calibrator.fit(prob, label, weight)
 
 
@@ -205,9 +196,9 @@ def test_blocks_of_rows_do_not_show_in_the_top_pair(notion, input, monkeypatch):
     rng = np.random.default_rng(0)
     logits, label = 2.0 * rng.standard_normal((100, 3)), rng.integers(0, 3, 100)
     forecast = logits if input == "logit" else np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    calibrator = ByNotion(IsotonicCalibration(), notion, input=input).fit(forecast, label)
+    calibrator = cal.ByNotion(cal.IsotonicCalibration(), notion, input=input).fit(forecast, label)
     whole = calibrator.predict_top(forecast)
-    monkeypatch.setattr(ByNotion, "block", 12)
+    monkeypatch.setattr(cal.ByNotion, "block", 12)
     for part, all_at_once in zip(calibrator.predict_top(forecast), whole, strict=True):
         np.testing.assert_array_equal(part, all_at_once)
 
@@ -215,7 +206,7 @@ def test_blocks_of_rows_do_not_show_in_the_top_pair(notion, input, monkeypatch):
 def test_accuracy_stays_as_it_was_though_merging_moves_the_argmax():
     """The predicted class is true in half of the rows: in the full row the other class, with all the rest, passes it."""
     prob, label = np.array([[0.55, 0.45]] * 4), [1, 1, 1, 0]
-    fit = ByNotion(HistogramBinning(1), "top-label", labels=[0, 1]).fit(prob, label)
+    fit = cal.ByNotion(cal.HistogramBinning(1), "top-label", labels=[0, 1]).fit(prob, label)
     assert fit.predict_top(prob)[0].tolist() == [0] * 4
     assert fit.predict_top(prob)[1].tolist() == [0.25] * 4
     assert fit.predict(prob).tolist() == [1] * 4
@@ -225,12 +216,12 @@ def test_accuracy_stays_as_it_was_though_merging_moves_the_argmax():
 
 
 def test_top_label_histogram_binning_has_the_defaults_of_the_theorem():
-    y, prob = load_digits_forecast()
+    y, prob = cal.load_digits_forecast()
     named = TopLabelHistogramBinning(20).fit(prob, y)
-    spelled = ByNotion(HistogramBinning(PointsPerBin(20), interior=True, delta=1e-10), "top-label").fit(prob, y)
+    spelled = cal.ByNotion(cal.HistogramBinning(PointsPerBin(20), interior=True, delta=1e-10), "top-label").fit(prob, y)
     for of_named, of_spelled in zip(named.predict_top(prob), spelled.predict_top(prob), strict=True):
         np.testing.assert_array_equal(of_named, of_spelled)
-    default = HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10)
+    default = cal.HistogramBinning(PointsPerBin(50), interior=True, delta=1e-10)
     assert TopLabelHistogramBinning().calibrator.get_params() == default.get_params()
     assert set(named.get_params()) == {"points_per_bin", "delta", "random_state", "unseen", "input", "labels"}
 
@@ -240,9 +231,9 @@ def test_top_label_histogram_binning_has_the_defaults_of_the_theorem():
 
 @pytest.mark.parametrize("notion", ["top-label", "class-wise", "confidence"])
 def test_an_estimator_of_scikit_learn_calibrates_each_problem(notion):
-    y, prob = load_digits_forecast()
+    y, prob = cal.load_digits_forecast()
     weight = np.random.default_rng(0).integers(1, 3, len(y))
-    fit = ByNotion(LogisticRegression(), notion).fit(prob, y, weight)
+    fit = cal.ByNotion(LogisticRegression(), notion).fit(prob, y, weight)
     parts = list(fit.notion_.parts(prob))
     for own, part in zip(fit.calibrators_, parts, strict=True):
         rows, score = part.rows, part.scores(prob)
@@ -252,18 +243,18 @@ def test_an_estimator_of_scikit_learn_calibrates_each_problem(notion):
 
 def test_a_regressor_is_cut_to_probabilities_and_one_outcome_is_its_map():
     prob, label = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [0.3, 0.7]]), [0, 0, 1, 0]
-    fit = ByNotion(IsotonicRegression(out_of_bounds="clip"), "top-label").fit(prob, label)
+    fit = cal.ByNotion(IsotonicRegression(out_of_bounds="clip"), "top-label").fit(prob, label)
     assert fit.calibrators_[0].constant_ == 1.0
     assert fit.predict_top(prob)[1].tolist() == [1.0, 1.0, 1.0, 0.0]
     np.testing.assert_allclose(fit.predict_proba(prob).sum(axis=1), 1.0)
 
 
 def test_weights_need_an_estimator_that_takes_them_and_an_estimator_is_not_saved(tmp_path):
-    y, prob = load_digits_forecast()
+    y, prob = cal.load_digits_forecast()
     with pytest.raises(ValueError, match="fit takes sample_weight; got KNeighborsClassifier"):
-        ByNotion(KNeighborsClassifier()).fit(prob, y, np.arange(len(y)) % 2 + 1.0)
+        cal.ByNotion(KNeighborsClassifier()).fit(prob, y, np.arange(len(y)) % 2 + 1.0)
     with pytest.raises(TypeError, match="a saved calibrator holds"):
-        save_calibrator(ByNotion(LogisticRegression()).fit(prob, y), tmp_path / "map.json")
+        cal.save_calibrator(cal.ByNotion(LogisticRegression()).fit(prob, y), tmp_path / "map.json")
     assert ScalingBinning(LogisticRegression(), n_bins=4).fit(prob[:, 3], y == 3).value_.size == 4
 
 
@@ -271,7 +262,7 @@ def test_weights_need_an_estimator_that_takes_them_and_an_estimator_is_not_saved
 
 
 def flattened(*rows, **options):
-    return ByNotion(IsotonicCalibration(finite=None), "flattened", **options).fit(*rows)
+    return cal.ByNotion(cal.IsotonicCalibration(finite=None), "flattened", **options).fit(*rows)
 
 
 @given(rows=tables(), data=st.data())

@@ -7,25 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import folds, nafir
+from reference import folds
+from reference import nafir as twin
 from sklearn.exceptions import ConvergenceWarning
 from strategies import dirichlet_rows, tables
 
 from calibrant import log_loss
 from calibrant._core.border import as_problem
 from calibrant._core.threads import n_processors
-from calibrant.calibrators import nafir as nafir_smoothing
-from calibrant.calibrators.nafir import (
-    SMOOTHINGS,
-    Cells,
-    Comparisons,
-    NormalizedFlattenedIsotonic,
-    Penalty,
-    Solution,
-    choose_smoothing,
-    split_blocks,
-    violation,
-)
+from calibrant.calibrators import nafir
 from calibrant.fit.folds import Fold, folds_of
 
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.
@@ -44,7 +34,7 @@ ridges = st.sampled_from([0.0, 0.0, 1e-4, 0.1])
 
 def fitted(rows, **options):
     label, prob, weight = rows
-    return NormalizedFlattenedIsotonic(labels=range(prob.shape[1]), **options).fit(prob, label, weight)
+    return nafir.NormalizedFlattenedIsotonic(labels=range(prob.shape[1]), **options).fit(prob, label, weight)
 
 
 def random_rows(n=300, k=5, seed=0):
@@ -86,13 +76,13 @@ def test_the_conditions_of_the_optimum_are_met(rows, smoothing, ridge, blocks):
 THREE = np.array([2, 0, 1]), np.array([[0.1, 0.2, 0.7], [0.7, 0.2, 0.1], [0.1, 0.7, 0.2]]), None
 
 
-@pytest.mark.parametrize(("penalty", "expected"), [(Penalty(0.0), 2 / 3), (Penalty(0.3), 7 / 15)])
+@pytest.mark.parametrize(("penalty", "expected"), [(nafir.Penalty(0.0), 2 / 3), (nafir.Penalty(0.3), 7 / 15)])
 def test_of_a_flat_map_the_certificate_is_what_a_step_would_gain(penalty, expected):
     """Raised above 0.7 a class gets 1 / 3 there, and should get all; with smoothing 0.7 of it and a third of the rest."""
-    cells = Cells.of(as_problem(*THREE[:2]))
+    cells = nafir.Cells.of(as_problem(*THREE[:2]))
     assert cells.lower.tolist() == [0.1, 0.7]
-    counts = Comparisons.of(cells, np.arange(2))
-    assert violation(counts, penalty, np.zeros(2)) == pytest.approx(expected, rel=1e-12)
+    counts = nafir.Comparisons.of(cells, np.arange(2))
+    assert nafir.violation(counts, penalty, np.zeros(2)) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("seed", "penalty"), [(1, (0.0, 0.0)), (1, (1e-4, 0.0)), (1, (1e-3, 0.0)), (8, (0.0, 1e-7))])
@@ -115,7 +105,7 @@ def test_rows_are_the_map_divided_by_its_sum(rows, smoothing):
     values = np.maximum(calibrator.log_value_, -600.0).tolist()
     expected = []
     for row in rows[1].tolist():
-        theta = [nafir.step(calibrator.left_.tolist(), values, p) for p in row]
+        theta = [twin.step(calibrator.left_.tolist(), values, p) for p in row]
         raised = [np.exp(t + 1e-9 * p - max(theta)) for t, p in zip(theta, row, strict=True)]
         expected.append([v / sum(raised) for v in raised])
     np.testing.assert_allclose(calibrator.predict_proba(rows[1]), expected, rtol=1e-11, atol=1e-200)
@@ -171,8 +161,10 @@ RIDGE = 1e-3
 def chosen_without_a_limit(rows, blocks="isotonic", ridge=0.0):
     label, prob, weight = rows
     problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
-    blocks_of = partial(NormalizedFlattenedIsotonic(blocks=blocks)._blocks_of, least=1.0)
-    return choose_smoothing(Cells.of(problem), list(folds_of(problem)), blocks_of, ridge, 0.0, lambda units: None)
+    blocks_of = partial(nafir.NormalizedFlattenedIsotonic(blocks=blocks)._blocks_of, least=1.0)
+    return nafir.choose_smoothing(
+        nafir.Cells.of(problem), list(folds_of(problem)), blocks_of, ridge, 0.0, lambda units: None
+    )
 
 
 @given(rows=tables(max_rows=8), blocks=st.sampled_from(["isotonic", "distinct"]))
@@ -180,15 +172,15 @@ def test_the_smoothing_is_that_of_the_least_log_loss_on_rows_left_out(rows, bloc
     """Of maps that are fitted to what is kept as if there were no other rows; without a ridge there may be several."""
     label, prob, weight = rows
     out = folds.folds(prob.tolist(), label.tolist(), weight.tolist())
-    losses = np.zeros(len(SMOOTHINGS))
+    losses = np.zeros(len(nafir.SMOOTHINGS))
     for fold in map(np.array, out):
         kept = np.maximum(weight - fold, 0.0) * (weight - fold > 1e-9)
-        fits = [fitted((label, prob, kept), smoothing=s, blocks=blocks, ridge=RIDGE) for s in SMOOTHINGS]
+        fits = [fitted((label, prob, kept), smoothing=s, blocks=blocks, ridge=RIDGE) for s in nafir.SMOOTHINGS]
         maps = [one.predict_proba(prob) for one in fits]
         losses += [-fold @ np.log(np.maximum(found[np.arange(label.size), label], 1e-12)) for found in maps]
     chosen = chosen_without_a_limit(rows, blocks, RIDGE)
     if out:
-        assert losses[SMOOTHINGS.index(chosen)] <= losses.min() * (1 + 1e-4)
+        assert losses[nafir.SMOOTHINGS.index(chosen)] <= losses.min() * (1 + 1e-4)
     else:
         assert chosen == 0.0
     assert fitted(rows, blocks=blocks, ridge=RIDGE).smoothing_ == max(chosen, 1 / (1 + weight.sum()))
@@ -203,22 +195,22 @@ def test_the_smoothing_is_that_of_the_least_log_loss_on_rows_left_out(rows, bloc
     ],
 )
 def test_of_smoothings_as_good_as_each_other_the_largest_is_chosen(losses, best, monkeypatch):
-    monkeypatch.setattr(nafir_smoothing, "_losses", lambda *_: iter(losses))
+    monkeypatch.setattr(nafir, "_losses", lambda *_: iter(losses))
     assert chosen_without_a_limit(random_rows()) == best
 
 
 def test_a_row_left_out_costs_no_more_than_a_clipped_probability(monkeypatch):
     rows = random_rows(n=40)
-    cells = Cells.of(as_problem(*rows[:2]))
+    cells = nafir.Cells.of(as_problem(*rows[:2]))
     left_out = np.where(np.arange(40) < 10, 2.0, 0.0)
 
     def steep(counts, *_, **__):
-        return Solution(-100.0 * np.arange(counts.n_blocks)[::-1], 0.0, 0, 0)
+        return nafir.Solution(-100.0 * np.arange(counts.n_blocks)[::-1], 0.0, 0, 0)
 
-    monkeypatch.setattr(nafir_smoothing, "solve", steep)
-    blocks_of = partial(NormalizedFlattenedIsotonic()._blocks_of, least=1.0)
-    (loss, *_) = nafir_smoothing._losses(cells, Fold(1.0 - left_out / 2.0, left_out), blocks_of, 0.0)
-    lower = cells.lower[blocks_of(cells.of_rows(left_out == 0), Penalty(0.3))[1]]
+    monkeypatch.setattr(nafir, "solve", steep)
+    blocks_of = partial(nafir.NormalizedFlattenedIsotonic()._blocks_of, least=1.0)
+    (loss, *_) = nafir._losses(cells, Fold(1.0 - left_out / 2.0, left_out), blocks_of, 0.0)
+    lower = cells.lower[blocks_of(cells.of_rows(left_out == 0), nafir.Penalty(0.3))[1]]
     theta = 100.0 * np.searchsorted(lower[1:], rows[1][:10], side="right")
     prob = np.exp(theta - theta.max(axis=1, keepdims=True))
     prob /= prob.sum(axis=1, keepdims=True)
@@ -231,7 +223,7 @@ def test_a_row_left_out_costs_no_more_than_a_clipped_probability(monkeypatch):
 
 
 def test_blocks_are_split_as_in_figure_4_of_the_paper():
-    assert split_blocks(np.array([0, 8]), np.ones(12), 6, 2.0).tolist() == [0, 2, 4, 6, 8, 10]
+    assert nafir.split_blocks(np.array([0, 8]), np.ones(12), 6, 2.0).tolist() == [0, 2, 4, 6, 8, 10]
 
 
 def most_pieces(mass, least):
@@ -253,7 +245,7 @@ def most_pieces(mass, least):
 def test_pieces_keep_the_old_cuts_are_not_too_small_and_as_many_as_asked_for_if_possible(mass, cuts, most, least):
     mass = np.array(mass, dtype=float)
     starts = np.array(sorted({0} | {c for c in cuts if c < mass.size}))
-    finer = split_blocks(starts, mass, most, float(least))
+    finer = nafir.split_blocks(starts, mass, most, float(least))
     assert (np.diff(finer) > 0).all()
     assert set(starts) <= set(finer)
     possible = sum(most_pieces(part, least) for part in np.split(mass, starts[1:]))
