@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ import calibrant as cal
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator, LogOddsCalibrator, MulticlassCalibrator
 from calibrant.exceptions import CalibrationWarning
+
+CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
+OF_ONE_SCORE = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}
 
 MORE_CLASSES = "gives three classes and two features; a forecast has a column a class"
 FROM_ONE = "gives two columns and the labels 1 and 2; such labels are named with labels="
@@ -40,11 +44,6 @@ OF_ALL_BUT_SOME = {"check_classifiers_one_label": ONE_LABEL}
 """May fail: with many rows of one class some methods leave no other class any chance, and so pass."""
 
 
-def of_a_calibrator(target):
-    """What must fail, by what X is: one score, or a forecast of all classes."""
-    return OF_A_SCORE if issubclass(target, BinaryCalibrator) else OF_A_FORECAST
-
-
 CASES = {
     "classifier": (cal.CalibratedClassifier(), {}),
     "classifier, ensemble": (
@@ -54,8 +53,8 @@ CASES = {
     "classifier, safe": (cal.CalibratedClassifier(calibrator=cal.SafeCalibrator()), {}),
     "classifier, by a word": (cal.CalibratedClassifier(calibrator="isotonic"), {}),
     "isotonic by notion": (cal.ByNotion(cal.IsotonicCalibration(), input="logit"), OF_A_FORECAST),
-} | {
-    name: (entry.target(input="logit"), of_a_calibrator(entry.target)) for name, entry in entries("calibrator").items()
+    **{name: (target(input="logit"), OF_A_FORECAST) for name, target in CALIBRATORS.items()},
+    **{name: (target(input="logit"), OF_A_SCORE) for name, target in OF_ONE_SCORE.items()},
 }
 
 
@@ -93,16 +92,9 @@ def test_scikit_learn_is_asked_about_columns_only_where_they_may_be_wrong(monkey
 # Extremes
 
 
-NAMES = [
-    *("platt", "beta", "quadratic", "vector", "matrix", "dirichlet", "svs", "sms", "spline"),
-    *("temperature", "ensemble-temperature", "irova-ts", "safe"),
-]
-COLUMNS = [
-    (name, n_columns)
-    for name in NAMES
-    for n_columns in (1, 3)
-    if n_columns == 1 or not issubclass(entries("calibrator")[name].target, BinaryCalibrator)
-]
+LINEAR = ["vector", "matrix", "dirichlet", "svs", "sms"]
+NAMES = ["platt", "beta", "quadratic", *LINEAR, "spline", "temperature", "ensemble-temperature", "irova-ts", "safe"]
+COLUMNS = [(name, n) for name in NAMES for n in (1, 3) if n == 1 or name not in OF_ONE_SCORE]
 DRAW = np.random.default_rng(0)
 Z = DRAW.normal(0.0, 2.0, 200)
 OCCURRED = (DRAW.random(200) < expit(Z)).astype(int)
@@ -133,7 +125,7 @@ EXTREMES = {
 @pytest.mark.parametrize("case", EXTREMES)
 @pytest.mark.parametrize(("name", "n_columns"), COLUMNS)
 def test_what_is_accepted_gives_probabilities(name, n_columns, case):
-    target = entries("calibrator")[name].target
+    target = CALIBRATORS[name]
     z, weight = EXTREMES[case]
     X = z if n_columns == 1 else np.column_stack([z, -z, z[::-1]])
     calibrator = target(input="logit", labels=range(max(n_columns, 2)))
@@ -151,7 +143,7 @@ def test_what_is_accepted_gives_probabilities(name, n_columns, case):
 @pytest.mark.parametrize("name", ["platt", "beta", "quadratic", "vector", "matrix"])
 def test_logits_of_any_size_are_fitted_as_well_as_small_ones(name, scale):
     """Beta calibration bends at zero over some units, which no larger scale shows."""
-    target = entries("calibrator")[name].target
+    target = CALIBRATORS[name]
     options = {"off_diagonal": 0.0, "intercept": 0.0} if name == "matrix" else {}
     one, other = (
         target(input="logit", **options).fit(factor * Z, OCCURRED).predict_proba(factor * Z)[:, 1]
@@ -163,19 +155,11 @@ def test_logits_of_any_size_are_fitted_as_well_as_small_ones(name, scale):
 # Warnings
 
 
-CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
-OF_ONE_SCORE = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}
-ALL = (
-    CALIBRATORS
-    | {
-        f"{name} by class": lambda target=target: cal.ByNotion(target(), "class-wise")
-        for name, target in OF_ONE_SCORE.items()
-    }
-    | {
-        f"safe {name}": lambda target=target: cal.SafeCalibrator(target(), caution=0.0)
-        for name, target in CALIBRATORS.items()
-    }
-)
+ALL = {
+    **CALIBRATORS,
+    **{f"{name} by class": partial(cal.ByNotion, target(), "class-wise") for name, target in OF_ONE_SCORE.items()},
+    **{f"safe {name}": partial(cal.SafeCalibrator, target(), caution=0.0) for name, target in CALIBRATORS.items()},
+}
 SEPARATED = [0.1, 0.1, 0.2, 0.2, 0.8, 0.8, 0.9, 0.9], [0, 0, 0, 0, 1, 1, 1, 1]
 ONE_CLASS = SEPARATED[0], [0] * 8
 SAY_SO = ("beta", "quadratic", "vector", "matrix", "temperature", "ensemble-temperature", "irova-ts", "svs", "sms")

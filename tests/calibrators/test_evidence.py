@@ -247,17 +247,6 @@ def test_intervals_hold_the_probability_and_are_nested(k, options):
     np.testing.assert_allclose(ratio, ndtri(0.975) / ndtri(0.75), rtol=1e-6)
 
 
-def test_counts_are_repeated_rows_and_classes_change_places():
-    prob, label = drawn(80, 3)
-    count = np.random.default_rng(0).integers(1, 4, 80)
-    weighted = EvidenceScaling(intervals=True, pool="fast").fit(prob, label, count).predict_interval(prob)
-    repeated = EvidenceScaling(intervals=True, pool="fast").fit(np.repeat(prob, count, axis=0), np.repeat(label, count))
-    np.testing.assert_allclose(weighted, repeated.predict_interval(prob), rtol=1e-6)
-    order = np.array([2, 0, 1])
-    turned = EvidenceScaling(intervals=True, pool="fast").fit(prob[:, order], np.argsort(order)[label], count)
-    np.testing.assert_allclose(turned.predict_interval(prob[:, order]), weighted[:, order], rtol=1e-6)
-
-
 @pytest.mark.parametrize("k", [2, 4])
 def test_a_file_holds_what_intervals_need(k, tmp_path):
     prob, label = drawn(120, k)

@@ -9,22 +9,17 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from strategies import dirichlet_rows, tables
 
-from calibrant import TemperatureScaling, log_loss
+from calibrant import TemperatureScaling, VectorScaling, log_loss
 from calibrant._core.arrays import prob_of_scores
 from calibrant._core.rows import Forecast, SimplexProblem, Weights
-from calibrant.calibrators import linear
-from calibrant.calibrators.linear import (
-    Diagonal,
+from calibrant.calibrators import (
     DirichletCalibration,
-    Full,
-    LargeObjective,
     MatrixScaling,
-    Objective,
     StructuredMatrixScaling,
     StructuredVectorScaling,
-    VectorScaling,
-    fit_table,
+    linear,
 )
+from calibrant.calibrators.linear import Diagonal, Full, LargeObjective, Objective, fit_table
 from calibrant.fit import minimise as newton
 from calibrant.fit.log_loss import over_rows
 
@@ -290,10 +285,8 @@ def test_logits_and_their_probabilities_give_the_same_map(method):
 
 
 @each_method
-@pytest.mark.filterwarnings("ignore:every class must occur")
 @pytest.mark.parametrize(("n", "k"), [(40, 60), (1, 3), (30, 300)])
-@pytest.mark.filterwarnings("ignore:only the class")
-@pytest.mark.filterwarnings("ignore:the likelihood keeps growing")
+@pytest.mark.filterwarnings("ignore:every class must", "ignore:only the class", "ignore:the likelihood keeps growing")
 def test_fewer_rows_than_classes_are_enough(method, n, k):
     prob, label = soft(n, k)
     fitted = method(labels=range(k)).fit(prob, label)
@@ -322,9 +315,7 @@ def test_that_only_the_ridge_holds_the_map_is_said(calibrator):
         calibrator.fit(SEPARATED, [0, 0, 1, 2])
     prob, label = soft(100, 3)
     calibrator, names = clone(calibrator).set_params(labels=["a", "b", "c"]), np.array(["a", "a", "c"])
-    with pytest.warns(
-        ConvergenceWarning, match="the class b does not occur: only the ridge penalty of 1e-08 keeps the"
-    ):
+    with pytest.warns(ConvergenceWarning, match="the class b does not occur: only the ridge penalty of 1e-08 keeps"):
         calibrator.fit(prob, names[label])
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import folds as folds_twin
-from reference import scir
+from reference import scir as twin
 from scipy.special import xlogy
 from strategies import dirichlet_rows, tables
 
@@ -42,30 +42,22 @@ def random_rows(seed, n, k, sharp=1.0):
     return *dirichlet_rows(n, k, seed, 0.7, sharp), np.ones(n)
 
 
-def half_of(data):
-    prob = data["P"].astype(np.float64)
-    return data["y"][:5000], prob / prob.sum(axis=1, keepdims=True)
+def brute_force(rows, new, ties="share", rise="last", **near):
+    """The map of the rows, lists of numbers, over all upper sets, at the new ones."""
+    label, prob, weight = rows
+    exact = twin.fit(twin.points(prob, label, weight, share=ties == "share", **near))
+    return twin.calibrated(exact, new, 1e-3, share=ties == "share", spread=rise == "spread", **near)
 
 
 @ways
 @both_rises
-@given(rows=tables(max_rows=5), new=tables(n_classes=st.just(3)))
-def test_the_map_is_what_brute_force_over_all_upper_sets_finds(ties, rise, rows, new):
-    label, prob, weight = rows
-    calibrator = fitted(rows, ties=ties, rise=rise, epsilon=1e-3)
-    share = ties == "share"
-    exact = scir.fit(scir.points(prob.tolist(), label.tolist(), weight.tolist(), share=share))
-    other = np.vstack([prob, new[1]]) if prob.shape[1] == 3 else prob
-    expected = scir.calibrated(exact, other.tolist(), 1e-3, share=share, spread=rise == "spread")
-    np.testing.assert_allclose(calibrator.predict_proba(other), expected, rtol=1e-9, atol=1e-12)
-
-
-@given(rows=tables(max_rows=5, weights=fractional))
-def test_weights_that_are_no_counts_are_fitted_as_well(rows):
-    label, prob, weight = rows
-    exact = scir.fit(scir.points(prob.tolist(), label.tolist(), weight.tolist(), share=True))
-    expected = scir.calibrated(exact, prob.tolist(), 1e-3, share=True)
-    np.testing.assert_allclose(fitted(rows, epsilon=1e-3).predict_proba(prob), expected, rtol=1e-9, atol=1e-12)
+@given(data=st.data(), weights=st.sampled_from([st.integers(1, 4), fractional]))
+def test_the_map_is_what_brute_force_over_all_upper_sets_finds(ties, rise, data, weights):
+    rows = data.draw(tables(max_rows=5, weights=weights))
+    new = np.vstack([rows[1], data.draw(tables(n_classes=st.just(rows[1].shape[1])))[1]])
+    expected = brute_force([column.tolist() for column in rows], new.tolist(), ties, rise)
+    found = fitted(rows, ties=ties, rise=rise, epsilon=1e-3).predict_proba(new)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 @st.composite
@@ -82,13 +74,11 @@ def shares_of(draw, parts, max_rows):
 @given(parts=st.sampled_from([3, 10, 20, 30, 100]), data=st.data())
 def test_sums_of_decimals_and_of_thirds_that_are_equal_are_one_score(ties, rise, parts, data):
     label, rows = data.draw(shares_of(parts, max_rows=5))
-    share = ties == "share"
     fractions = [[Fraction(part, parts) for part in row] for row in rows]
-    exact = scir.fit(scir.points(fractions, label.tolist(), [1] * len(rows), share=share, near=lambda sums: sums))
-    expected = scir.calibrated(exact, fractions, 1e-3, share=share, spread=rise == "spread", near=lambda sums: sums)
+    expected = brute_force((label.tolist(), fractions, [1] * len(rows)), fractions, ties, rise, near=lambda sums: sums)
     prob = np.array(rows) / parts
-    calibrator = fitted((label, prob, None), ties=ties, rise=rise, epsilon=1e-3)
-    np.testing.assert_allclose(calibrator.predict_proba(prob), expected, rtol=1e-9, atol=1e-12)
+    found = fitted((label, prob, None), ties=ties, rise=rise, epsilon=1e-3).predict_proba(prob)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_one_block_is_not_split_by_rounding():
@@ -106,9 +96,9 @@ def test_the_fit_equals_recursive_minimum_cuts(seed, ties):
     label, prob, weight = random_rows(seed, 20, 5)
     prob = np.round(prob, 1) + 0.05  # ties
     prob, weight = prob / prob.sum(axis=1, keepdims=True), weight + np.arange(20) % 3
-    held = scir.points(prob.tolist(), label.tolist(), weight.tolist(), share=ties == "share")
+    held = twin.points(prob.tolist(), label.tolist(), weight.tolist(), share=ties == "share")
     calibrator = fitted((label, prob, weight), ties=ties)
-    for place, expected in scir.fit_by_minimum_cuts(held).items():
+    for place, expected in twin.fit_by_minimum_cuts(held).items():
         assert value(calibrator, *place) == pytest.approx(float(expected), rel=1e-12)
 
 
@@ -130,8 +120,9 @@ def test_the_smallest_case_that_the_sign_of_v_gets_wrong():
 )
 def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, log_loss, data_dir, monkeypatch):
     monkeypatch.setattr(staircase, "grouped", lambda sums: sums)  # the prototype parted sums that differ by rounding
-    label, prob = half_of(np.load(data_dir / f"{name}.npz"))
-    rows = cumulated(as_problem(label, prob[:5000]), share=True)
+    data = np.load(data_dir / f"{name}.npz")
+    label, prob = data["y"][:5000], data["P"][:5000] / data["P"][:5000].astype(np.float64).sum(axis=1, keepdims=True)
+    rows = cumulated(as_problem(label, prob), share=True)
     points = rows.points()
     fit = fitted_values(points, rows.n_ranks, is_whole=rows.is_whole)
     occurred, missed = points.events, points.weight - points.events
@@ -140,7 +131,7 @@ def test_the_optimum_on_forecasts_of_images(name, n_points, n_blocks, squared, l
     assert (occurred * (1 - fit) ** 2 + missed * fit**2).sum() == pytest.approx(squared, abs=5.1e-7)
     assert -(xlogy(occurred, fit) + xlogy(missed, 1 - fit)).sum() == pytest.approx(log_loss, abs=5.1e-7)
     # Each point has its own value on the map: none below it has more.
-    calibrator = SortedCumulativeIsotonic(epsilon=1e-4, rise="last").fit(prob[:5000], label)
+    calibrator = SortedCumulativeIsotonic(epsilon=1e-4, rise="last").fit(prob, label)
     for rank in range(1, rows.n_ranks + 1):
         here = points.rank == rank
         np.testing.assert_array_equal(value(calibrator, points.score[here], rank), fit[here])
@@ -173,16 +164,11 @@ def test_a_rank_that_is_none_is_refused(rank):
         fitted(random_rows(0, 10, 3)).steps(rank)
 
 
+WRONG = {"rank_": ([1, 9], [0, 1]), "value_": ([0.5], [0.5, 0.2], [0.0, np.nan]), "score_": ([0.5, 0.1],)}
+
+
 @pytest.mark.parametrize(
-    ("name", "changed"),
-    [
-        ("rank_", [1, 9]),
-        ("rank_", [0, 1]),
-        ("value_", [0.5]),
-        ("score_", [0.5, 0.1]),
-        ("value_", [0.5, 0.2]),
-        ("value_", [0.0, np.nan]),
-    ],
+    ("name", "changed"), [(name, changed) for name, several in WRONG.items() for changed in several]
 )
 def test_corners_that_do_not_fit_together_are_refused(name, changed):
     calibrator = fitted(random_rows(0, 10, 3))
