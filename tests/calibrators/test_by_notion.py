@@ -317,9 +317,8 @@ FLOOR = 1e-7
     ],
 )
 def test_one_map_has_the_known_losses_on_fitted_and_on_held_out_rows(name, objective, held_out, data_dir):
-    with np.load(data_dir / f"{name}.npz") as data:
-        prob, label = data["P"].astype(float), data["y"]
-    prob /= prob.sum(axis=1, keepdims=True)
+    data = np.load(data_dir / f"{name}.npz")
+    prob, label = data["P"] / data["P"].astype(float).sum(axis=1, keepdims=True), data["y"]
     raw = np.maximum(flattened(prob[:5000], label[:5000], normalize=False).predict_proba(prob), FLOOR)
     loss = -np.log(raw[np.arange(len(label)), label] / raw.sum(axis=1))
     assert loss[:5000].mean() == pytest.approx(objective, abs=5.1e-7)

@@ -59,10 +59,8 @@ def test_of_all_rows_the_map_has_no_error_over_its_own_cells(binning, rows):
 
 def test_rows_on_a_cut_are_left_out_of_the_rates():
     """The first cut takes the two with the highest probability of the first class; the second of these is on it."""
-    prob = [[0.8, 0.2], [0.7, 0.3], [0.3, 0.7], [0.1, 0.9]]
-    inside, all_rows = (
-        CanonicalBinning(Projection(2), interior=word).fit(prob, [0, 1, 1, 1]) for word in (True, False)
-    )
+    prob, label = np.array([[0.8, 0.2], [0.7, 0.3], [0.3, 0.7], [0.1, 0.9]]), [0, 1, 1, 1]
+    inside, all_rows = (fitted(Projection(2), (label, prob, None), interior=word) for word in (True, False))
     assert inside.cells(prob).tolist() == all_rows.cells(prob).tolist() == [0, 0, 1, 1]
     assert inside.count_.tolist() == [1, 2]
     assert inside.value_.tolist() == [[1.0, 0.0], [0.0, 1.0]]
@@ -74,17 +72,12 @@ def test_rows_on_a_cut_are_left_out_of_the_rates():
 
 
 @pytest.mark.parametrize(
-    ("options", "error", "message"),
+    ("binning", "message"),
     [
-        (
-            {"binning": "projektion"},
-            ValueError,
-            r"simplex-binning must be one of .*; got 'projektion'\. Did you mean 'proj",
-        ),
-        ({"binning": Sierpinski()}, ValueError, r"Sierpinski must have three classes, .*; got 2\. Cut with Projection"),
+        ("projektion", r"simplex-binning must be one of .*; got 'projektion'\. Did you mean 'proj"),
+        (Sierpinski(), r"Sierpinski must have three classes, .*; got 2\. Cut with Projection"),
     ],
-    ids=str,
 )
-def test_a_parameter_that_makes_no_sense_is_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        CanonicalBinning(**options).fit([0.1, 0.8, 0.9], [0, 1, 1])
+def test_a_parameter_that_makes_no_sense_is_refused(binning, message):
+    with pytest.raises(ValueError, match=message):
+        CanonicalBinning(binning).fit([0.1, 0.8, 0.9], [0, 1, 1])

@@ -207,19 +207,11 @@ def test_rows_of_which_nothing_can_be_learnt_are_refused(data):
         CalibratedClassifier(cv=KFold(3)).fit(X[np.argsort(y, kind="stable")], np.repeat([0, 1, 2], [134, 133, 133]))
 
 
-def test_every_forecast_of_a_repeated_splitter_counts():
+def test_every_forecast_of_a_repeated_splitter_counts(numbered):
     """Five repeats of two folds give five out-of-fold forecasts a row: the calibrator sees them all."""
-    X, y = make_classification(n_samples=60, random_state=0)
-    seen = []
-
-    class Counting(TemperatureScaling):
-        def _fit(self, problem):
-            seen.append(problem.size)
-            super()._fit(problem)
-
     folds = RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
-    CalibratedClassifier(LogisticRegression(), Counting(), cv=folds).fit(X, y)
-    assert seen == [300]
+    CalibratedClassifier(Spy(), Weighed(), cv=folds).fit(*numbered)
+    assert [len(weights) for weights in weights_of_calibrators()] == [300]
 
 
 # Platt's three folds, and what becomes of an ensemble

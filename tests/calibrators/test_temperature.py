@@ -108,8 +108,7 @@ def test_weights_that_are_not_optimal_are_told_of(monkeypatch):
 )
 def test_its_figures_on_networks(name, expected, data_dir):
     data = np.load(data_dir / f"{name}.npz")
-    prob = data["P"].astype(np.float64)
-    prob /= prob.sum(axis=1, keepdims=True)
+    prob = data["P"] / data["P"].astype(np.float64).sum(axis=1, keepdims=True)
     fitted = EnsembleTemperatureScaling().fit(prob[:5000], data["y"][:5000])
     assert log_loss(data["y"][5000:], fitted.predict_proba(prob[5000:])) == pytest.approx(expected, abs=5.1e-6)
 

@@ -21,13 +21,6 @@ def regression(n, strength, seed=0):
     return evidence.TwoClasses(np.zeros(n), features, rng.logistic(size=n) < score, np.ones(n))
 
 
-def test_groups_that_matter_get_more_room():
-    without, with_others = (evidence.most_evident(regression(800, strength), GROUP, PRIOR) for strength in (0.0, 0.7))
-    assert without.rho[1] > with_others.rho[1] + 1.0
-    assert without.determined[1] < 4.5 < with_others.determined[1] <= 5.0
-    assert without.determined[0] > 0.9
-
-
 def test_no_other_precisions_have_more_evidence(monkeypatch):
     """Laplace's approximation at the best weights for each pair of precisions, and the prior of these."""
     for name in ("LAST_CHANGE", "LAST_LOSS", "LAST_GAIN"):

@@ -69,14 +69,6 @@ class Hyperbola(Point):
         return -self.gradient * self.value**3
 
 
-def noted(at, seen):
-    def evaluated(x):
-        seen.append(at(x))
-        return seen[-1]
-
-    return evaluated
-
-
 @pytest.mark.parametrize("start", [1.5, 5.0, 100.0])
 def test_steps_that_overshoot_are_halved_until_they_go_down(start):
     found = minimise(Hyperbola, np.array([start]), Stop(residual=1e-12))
@@ -118,14 +110,6 @@ def test_a_function_that_falls_for_ever_has_not_converged(stop):
         return DensePoint(x, float(power[0]), -power, power[:, None])
 
     assert not minimise(falling, np.zeros(1), stop).converged
-
-
-def test_what_is_known_at_the_start_is_not_evaluated_anew():
-    seen, rows, pull = [], np.eye(3), np.full(3, 1.0 / 3.0)
-    at = noted(partial(log_sum_exp, rows, pull), seen)
-    start = at(np.zeros(3))
-    assert minimise(at, start, Stop(residual=1e-12)).point is start
-    assert len(seen) == 1
 
 
 def test_a_last_step_is_one_that_is_short_or_gains_little():

@@ -92,18 +92,6 @@ def test_every_way_to_part_forecasts_of_three_classes_is_found_once_ties_of_deci
     np.testing.assert_allclose(gain, of_rows, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("parts", [3, 10, 20])
-def test_all_votes_of_three_classes_are_parted_by_the_triangles_between_them(parts):
-    """Rows change sides on the lines of a triangular grid, so that one point in each of its triangles makes every split."""
-    whole = np.array([(i, j, parts - i - j) for i in range(parts + 1) for j in range(parts + 1 - i)])
-    x, y = (at.ravel() for at in np.meshgrid(*[np.arange(-2 * parts, 2 * parts)] * 2))
-    corners = np.vstack([np.column_stack([3 * x + one, 3 * y + 3 - one, 0 * x]) for one in (1, 2)])
-    known = {tuple(of) for of in (3 * whole[None] - corners[:, None]).argmax(axis=2)}
-    found = sides_of(whole / parts, splits_of(whole / parts, np.ones((len(whole), 3)))[0])
-    assert len(found) == len(set(found))
-    assert set(found) == {of for of in known if len(set(of)) > 1}
-
-
 @pytest.mark.parametrize(("n", "number"), [(1, 0), (2, 3), (8, 42), (12, 88), (20, 228), (30, 493), (500, 125_748)])
 def test_forecasts_in_general_position_have_a_split_for_each_number_of_rows_on_the_sides(n, number):
     prob = np.random.default_rng(n).dirichlet(np.ones(3), n)
