@@ -8,13 +8,7 @@ from reference import bbq, histogram, scaling_binning
 from scipy.special import expit
 from strategies import columns, scores
 
-from calibrant import (
-    EqualMass,
-    EqualWidth,
-    HistogramBinning,
-    IsotonicCalibration,
-    PlattScaling,
-)
+from calibrant import EqualMass, EqualWidth, HistogramBinning, IsotonicCalibration, PlattScaling
 from calibrant._core.border import as_problem
 from calibrant.binning import Isotonic, MonotonicSweep, PointsPerBin, Unique
 from calibrant.binning.bins import Ordered

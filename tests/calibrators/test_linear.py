@@ -79,10 +79,7 @@ def test_no_other_matrix_of_structured_scaling_has_a_lower_objective(rows):
     label, prob, weight = rows
     n, k = weight.sum(), prob.shape[1]
     fitted = StructuredMatrixScaling(labels=range(k)).fit(prob, label, weight)
-    z, penalties = (
-        twin.tempered(twin.log_of(prob), fitted.temperature_, n),
-        (k / n, k * (k - 1) / n, k / n),
-    )
+    z, penalties = twin.tempered(twin.log_of(prob), fitted.temperature_, n), (k / n, k * (k - 1) / n, k / n)
     found = twin.matrix_objective(z, label, weight, fitted.coef_, fitted.intercept_, *penalties)
     lowest, matrix, b = twin.lowest_matrix(z, label, weight, *penalties)
     assert found <= lowest + 1e-9

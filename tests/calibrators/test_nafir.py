@@ -20,16 +20,14 @@ from calibrant.fit.folds import Fold, folds_of
 
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:only the class",
-    "ignore:no calibration row",
-    "ignore:the rows of a calibration set",
-    "ignore:the likelihood keeps growing",
+    "ignore:only the class", "ignore:no calibration row", "ignore:the rows of a", "ignore:the likelihood"
 )
 
 
 any_weights = st.one_of(st.integers(1, 4), st.sampled_from([0.1, 0.3, 1.5]))
 smoothings = st.sampled_from([0.0, 1e-3, 0.1, 1.0])
 ridges = st.sampled_from([0.0, 0.0, 1e-4, 0.1])
+some_blocks = st.sampled_from(["isotonic", "distinct"])
 
 
 def fitted(rows, **options):
@@ -50,12 +48,7 @@ def half(data_dir, name):
 # The optimum
 
 
-@given(
-    rows=tables(weights=any_weights),
-    smoothing=smoothings,
-    ridge=ridges,
-    blocks=st.sampled_from(["isotonic", "distinct"]),
-)
+@given(rows=tables(weights=any_weights), smoothing=smoothings, ridge=ridges, blocks=some_blocks)
 def test_the_conditions_of_the_optimum_are_met(rows, smoothing, ridge, blocks):
     """Raising all steps above a boundary by the same amount never helps, and lowering them only where they would cross."""
     label, prob, weight = rows
@@ -167,7 +160,7 @@ def chosen_without_a_limit(rows, blocks="isotonic", ridge=0.0):
     )
 
 
-@given(rows=tables(max_rows=8), blocks=st.sampled_from(["isotonic", "distinct"]))
+@given(rows=tables(max_rows=8), blocks=some_blocks)
 def test_the_smoothing_is_that_of_the_least_log_loss_on_rows_left_out(rows, blocks):
     """Of maps that are fitted to what is kept as if there were no other rows; without a ridge there may be several."""
     label, prob, weight = rows

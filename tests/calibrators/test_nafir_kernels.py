@@ -15,10 +15,7 @@ from calibrant.calibrators.nafir import FLOOR, Cells, Comparisons, NormalizedFla
 
 # Drawn rows may all be of one class, or be best served at infinity; that this is said is tested below.
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:only the class",
-    "ignore:no calibration row",
-    "ignore:the rows of a calibration set",
-    "ignore:the likelihood keeps growing",
+    "ignore:only the class", "ignore:no calibration row", "ignore:the rows of a", "ignore:the likelihood"
 )
 
 

@@ -99,16 +99,16 @@ def test_logits_are_exact_and_probabilities_clipped(form):
 # What has no minimum, or many
 
 
+UNSMOOTHED = [
+    PlattScaling(smooth_targets=False),
+    BetaCalibration(),
+    BetaCalibration(parameters="am"),
+    QuadraticScaling(),
+]
+
+
 @pytest.mark.parametrize(
-    ("calibrator", "rate"),
-    [
-        (PlattScaling(), (3 * 4 / 5 + 1 / 3) / 4),
-        (PlattScaling(smooth_targets=False), 0.75),
-        (BetaCalibration(), 0.75),
-        (BetaCalibration(parameters="am"), 0.75),
-        (QuadraticScaling(), 0.75),
-    ],
-    ids=repr,
+    ("calibrator", "rate"), [(PlattScaling(), (3 * 4 / 5 + 1 / 3) / 4), *((one, 0.75) for one in UNSMOOTHED)], ids=repr
 )
 def test_of_equal_scores_the_log_odds_are_shifted(calibrator, rate):
     fitted = calibrator.fit([0.3] * 4, [0, 1, 1, 1])

@@ -33,11 +33,6 @@ def left_out(*rows):
     return np.array([fold.left_out for fold in found_folds(*rows)]).reshape(-1, len(rows[0]))
 
 
-def random_rows(n=300, k=5, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.integers(0, k, n), rng.dirichlet(np.ones(k), n)
-
-
 def tree(seed, n_distinct, k=3):
     """True rates in the leaves of a tree, the forecast, which are those of the 50 rows that each was grown on, and a source."""
     rng = np.random.default_rng(seed)
@@ -65,7 +60,7 @@ def test_rows_are_dealt_out_as_in_the_definition(rows):
 
 @pytest.mark.parametrize("weight", [1.0, 0.1, 1 / 3, 1e-3, 123.456])
 def test_distinct_rows_of_one_weight_are_in_one_fold_as_they_are(weight):
-    label, prob = random_rows()
+    label, prob = drawn_rows(300, 5, 0)
     for fold in found_folds(label, prob, np.full(300, weight)):
         out = fold.left_out > 0
         assert (fold.kept[out] == 0).all()
