@@ -275,32 +275,14 @@ def test_one_map_keeps_the_order_in_rows_that_it_has_not_seen(rows, data):
     assert (calibrated[:, :, None] >= calibrated[:, None, :])[more].all()
 
 
-# Two columns
-EIGHTHS = st.integers(0, 8).map(lambda i: i / 8)  # 1 - p is exact
-
-
-@st.composite
-def pairs(draw):
-    n = draw(st.integers(1, 20))
-    score = draw(st.lists(EIGHTHS, min_size=n, max_size=n))
-    label = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
-    weight = draw(st.lists(st.integers(1, 3), min_size=n, max_size=n))
-    return np.array(label), np.array(score), np.array(weight, dtype=float)
-
-
-@given(rows=pairs())
-def test_of_two_classes_one_map_is_the_isotonic_fit_of_both_columns_and_needs_no_normalisation(rows):
-    label, score, weight = rows
-    prob = np.column_stack([1 - score, score])
-    raw, whole = (
-        flattened(prob, label, weight, normalize=normalize, labels=[0, 1]).predict_proba(prob)
-        for normalize in (False, True)
-    )
-    distinct, values = isotonic.fit([*score, *(1 - score)], [*label, *(1 - label)], [*weight, *weight])
-    expected = dict(zip(distinct, values, strict=True))
-    np.testing.assert_allclose(raw[:, 1], [expected[s] for s in score], rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(raw.sum(axis=1), 1.0, rtol=1e-12)
-    np.testing.assert_allclose(whole, raw, rtol=1e-12, atol=1e-15)
+@given(rows=tables())
+def test_one_map_is_the_isotonic_fit_of_all_columns(rows):
+    label, prob, weight = rows
+    k = prob.shape[1]
+    found = flattened(prob, label, weight, normalize=False, labels=range(k)).predict_proba(prob)
+    flat = prob.ravel().tolist(), np.eye(k)[label].ravel().tolist(), weight.repeat(k).tolist()
+    expected = dict(zip(*isotonic.fit(*flat), strict=True))
+    np.testing.assert_allclose(found, [[expected[p] for p in row] for row in prob.tolist()], rtol=1e-9, atol=1e-12)
 
 
 # Figures

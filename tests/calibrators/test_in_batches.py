@@ -61,9 +61,8 @@ def assert_same(one, other, tolerance=1e-10):
     one, other = attributes(one), attributes(other)
     assert one.keys() == other.keys()
     for name in one.keys() - {"n_iter_", "gradient_"}:
-        np.testing.assert_allclose(
-            np.asarray(one[name], dtype=float), np.asarray(other[name], dtype=float), rtol=tolerance, atol=tolerance
-        )
+        found, expected = (np.asarray(fit[name], dtype=float) for fit in (one, other))
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.first(2)
@@ -74,14 +73,9 @@ def test_any_batches_give_the_same_fit_and_weights_are_repetitions(method, data,
     label, score, weight = data
     order = np.random.default_rng(seed).permutation(label.size)
     rows = np.repeat(np.arange(label.size), weight.astype(int))
-    whole, parts, repeated = (
-        clone(method).fit(as_read(*some, labels=[0, 1], **batches))
-        for some, batches in (
-            (data, {"n_batches": 1}),
-            (data, {"order": order, "n_batches": n_batches}),
-            ((label[rows], score[rows]), {}),
-        )
-    )
+    in_parts, names = {"order": order, "n_batches": n_batches}, {"labels": [0, 1]}
+    cases = (data, {"n_batches": 1}), (data, in_parts), ((label[rows], score[rows]), {})
+    whole, parts, repeated = (clone(method).fit(as_read(*some, **how, **names)) for some, how in cases)
     assert_same(whole, parts)
     if not isinstance(method, HistogramBinning):  # which counts rows
         assert_same(whole, repeated)
