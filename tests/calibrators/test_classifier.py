@@ -93,21 +93,17 @@ def data():
 @pytest.mark.parametrize("ensemble", [False, True])
 @pytest.mark.parametrize("cv", [3, KFold(4, shuffle=True, random_state=0)], ids=["number", "splitter"])
 def test_fold_models_never_score_rows_they_were_fitted_on(numbered, cv, ensemble):
-    X, y = numbered
-    CalibratedClassifier(Spy(), BY_CLASS, cv=cv, ensemble=ensemble).fit(X, y)
+    CalibratedClassifier(Spy(), BY_CLASS, cv=cv, ensemble=ensemble).fit(*numbered)
     assert len(SEEN) == (3 if cv == 3 else 4)
     assert all(not fitted & scored for fitted, scored in SEEN)
     assert frozenset().union(*(scored for _, scored in SEEN)) == frozenset(range(60))
 
 
-def test_a_prefit_estimator_must_be_fitted(data):
+def test_prefit_calibrates_on_the_given_rows_once_it_is_fitted(data):
+    (X, y), estimator = data, GaussianNB()
     with pytest.raises(NotFittedError):
-        CalibratedClassifier(GaussianNB(), cv="prefit").fit(*data)
-
-
-def test_prefit_calibrates_on_the_given_rows(data):
-    X, y = data
-    estimator = GaussianNB().fit(X[:200], y[:200])
+        CalibratedClassifier(estimator, cv="prefit").fit(X, y)
+    estimator.fit(X[:200], y[:200])
     fitted = CalibratedClassifier(estimator, "temperature", cv="prefit").fit(X[200:], y[200:])
     by_hand = TemperatureScaling().fit(estimator.predict_proba(X[200:]), y[200:])
     assert fitted.pairs_[0][1].temperature_ == by_hand.temperature_

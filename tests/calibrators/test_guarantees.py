@@ -105,7 +105,6 @@ def test_the_l1_bound_has_a_set_of_classes_for_each_event(n_classes):
 
 def test_a_bound_on_the_simplex_is_at_most_two_and_reads_as_a_table():
     found = canonical_binning_guarantee(1, 10**9, n_classes=5000)
-    assert found.marginal_error == found.conditional_error == found.expected_error == 2
     assert str(found).splitlines()[0] == "1000000000 bins of 5000 classes, 1 rows each"
     assert found.to_frame("pyarrow").to_pydict()["bound"] == [2, 2, 2]
 

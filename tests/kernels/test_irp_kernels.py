@@ -103,26 +103,16 @@ def test_forecasts_in_general_position_have_a_split_for_each_number_of_rows_on_t
 
 
 @given(rows=tables(), data=st.data())
-def test_rows_are_parted_by_side_and_stay_in_order(rows, data):
+def test_rows_are_parted_by_side_in_order_and_those_of_other_regions_stay(rows, data):
     prob = rows[1]
     n, n_classes = prob.shape
-    start, end = 0, n
+    start, end = sorted(data.draw(st.tuples(st.integers(0, n), st.integers(0, n))))
     for g in points(data, n_classes):
         order, begins = np.arange(n), np.empty(n_classes + 1, dtype=np.int64)
         irp.parted(prob, order, start, end, g, begins)
-        of = np.array([twin.side(p, g) for p in prob.tolist()])
-        assert order.tolist() == np.argsort(of, kind="stable").tolist()
-        assert begins.tolist() == [int((of < k).sum()) for k in range(n_classes + 1)]
-
-
-def test_rows_of_other_regions_stay_where_they_are():
-    prob = np.random.default_rng(0).dirichlet(np.ones(3), 20)
-    order, begins = np.arange(20)[::-1].copy(), np.empty(4, dtype=np.int64)
-    irp.parted(prob, order, 5, 15, np.full(3, 1 / 3), begins)
-    assert order[:5].tolist() == [19, 18, 17, 16, 15]
-    assert order[15:].tolist() == [4, 3, 2, 1, 0]
-    assert sorted(order[5:15].tolist()) == list(range(5, 15))
-    assert (begins[0], begins[-1]) == (5, 15)
+        of = np.array([twin.side(p, g) for p in prob.tolist()])[start:end]
+        assert order.tolist() == [*range(start), *(start + np.argsort(of, kind="stable")).tolist(), *range(end, n)]
+        assert begins.tolist() == [start + int((of < k).sum()) for k in range(n_classes + 1)]
 
 
 @given(rows=tables(), data=st.data())
