@@ -1,6 +1,5 @@
 """What binning guarantees."""
 
-import ast
 from fractions import Fraction
 from math import sqrt
 
@@ -52,27 +51,19 @@ def test_rows_for_one_bin_a_class_do_and_one_fewer_does_not():
         binning_guarantee(3, 2, n_classes=3)
 
 
-OF_SCORES = {"n_samples": 1000, "points_per_bin": 50}
 OF_CLASSES = {"points_per_bin": 10, "n_bins": 5, "n_classes": 3, "alpha": 0.1}
+WRONG = {
+    binning_guarantee: {"n_samples": 1.5, "points_per_bin": 1, "alpha": 0, "delta": -0.1},
+    canonical_binning_guarantee: {"points_per_bin": 0, "n_bins": 0, "n_classes": 1, "alpha": 0},
+}
 
 
-@pytest.mark.parametrize(
-    ("guarantee", "usual", "wrong"),
-    [
-        *(
-            (binning_guarantee, OF_SCORES, wrong)
-            for wrong in ("n_samples=1.5", "points_per_bin=1", "alpha=0", "delta=-0.1")
-        ),
-        *(
-            (canonical_binning_guarantee, OF_CLASSES, wrong)
-            for wrong in ("points_per_bin=0", "n_bins=0", "n_classes=1", "alpha=0")
-        ),
-    ],
-)
-def test_what_is_no_parameter_is_refused(guarantee, usual, wrong):
-    name, number = wrong.split("=")
-    with pytest.raises((ValueError, TypeError), match=f"{name} must be a .*; got {number}"):
-        guarantee(**usual | {name: ast.literal_eval(number)})
+@pytest.mark.parametrize("guarantee", WRONG)
+def test_what_is_no_parameter_is_refused(guarantee):
+    usual = {"n_samples": 1000, "points_per_bin": 50} if guarantee is binning_guarantee else OF_CLASSES
+    for name, number in WRONG[guarantee].items():
+        with pytest.raises((ValueError, TypeError), match=f"{name} must be a .*; got {number}"):
+            guarantee(**usual | {name: number})
 
 
 def test_a_guarantee_reads_as_a_table():

@@ -89,15 +89,9 @@ LOG_ODDS = [
     *(cal.BetaCalibration(parameters=word) for word in ("abm", "am", "ab", "a")),
     cals.QuadraticScaling(),
 ]
-SIMPLEX = [
-    cal.TemperatureScaling(),
-    cal.VectorScaling(),
-    cal.VectorScaling(bias=False),
-    cals.StructuredVectorScaling(),
-    cals.StructuredMatrixScaling(),
-    cals.MatrixScaling(),
-    cals.DirichletCalibration(),
-]
+VECTOR = [cal.VectorScaling(), cal.VectorScaling(bias=False), cals.StructuredVectorScaling()]
+MATRIX = [cals.StructuredMatrixScaling(), cals.MatrixScaling(), cals.DirichletCalibration()]
+SIMPLEX = [cal.TemperatureScaling(), *VECTOR, *MATRIX]
 
 
 def separations(warned):

@@ -11,17 +11,6 @@ from reference import decisions
 from scipy.special import logsumexp, softmax
 
 from calibrant.fit import minimise as newton
-from calibrant.fit.minimise import (
-    DensePoint,
-    Point,
-    ScalarPoint,
-    Stop,
-    bounded_step,
-    minimise,
-    most_likely_shares,
-    newton_step,
-    projected,
-)
 
 numbers = st.integers(-4, 4).map(float)
 
@@ -32,7 +21,7 @@ def log_sum_exp(rows, pull, x, lower=-np.inf):
     mean = p @ rows
     value = logsumexp(rows @ x) - pull @ x + 0.005 * x @ x
     hessian = (rows * p[:, None]).T @ rows - np.outer(mean, mean) + 0.01 * np.eye(x.size)
-    return DensePoint(x, float(value), mean - pull + 0.01 * x, hessian, lower)
+    return newton.DensePoint(x, float(value), mean - pull + 0.01 * x, hessian, lower)
 
 
 @given(
@@ -41,18 +30,20 @@ def log_sum_exp(rows, pull, x, lower=-np.inf):
     lower=st.tuples(*[st.sampled_from([-np.inf, -1.0, 0.0])] * 3).map(np.array),
 )
 def test_it_ends_where_the_gradient_vanishes_or_pushes_against_a_bound(rows, pull, lower):
-    found = minimise(partial(log_sum_exp, rows, pull, lower=lower), np.ones(3), Stop(residual=1e-10), lower=lower)
+    found = newton.minimise(
+        partial(log_sum_exp, rows, pull, lower=lower), np.ones(3), newton.Stop(residual=1e-10), lower=lower
+    )
     point = log_sum_exp(rows, pull, found.point.x)
     assert found.converged
     assert (point.x >= lower).all()
     inside = point.x > lower
     np.testing.assert_allclose(point.gradient[inside], 0.0, atol=1e-9)
     assert (point.gradient[~inside] >= -1e-9).all()
-    assert found.residual == projected(found.point.x, found.point.gradient, lower)
+    assert found.residual == newton.projected(found.point.x, found.point.gradient, lower)
 
 
 @dataclass(frozen=True)
-class Hyperbola(Point):
+class Hyperbola(newton.Point):
     """sqrt(1 + x^2), on which Newton's full steps from beyond 1 diverge: x -> -x^3."""
 
     x: np.ndarray
@@ -71,7 +62,7 @@ class Hyperbola(Point):
 
 @pytest.mark.parametrize("start", [1.5, 5.0, 100.0])
 def test_steps_that_overshoot_are_halved_until_they_go_down(start):
-    found = minimise(Hyperbola, np.array([start]), Stop(residual=1e-12))
+    found = newton.minimise(Hyperbola, np.array([start]), newton.Stop(residual=1e-12))
     assert found.converged
     assert abs(found.point.x[0]) <= 1e-12
     assert found.point.value == 1.0
@@ -85,9 +76,9 @@ def test_a_curvature_that_is_lost_sends_the_search_across_the_interval(scale):
         z = scale * (x - 1e-3)
         p = 0.5 * (1.0 + np.tanh(z / 2.0))
         value = float(np.logaddexp(0.0, z[0]) - 0.25 * z[0])
-        return ScalarPoint(x, value, scale * (p - 0.25), float((scale**2 * p * (1.0 - p))[0]), length=1.0)
+        return newton.ScalarPoint(x, value, scale * (p - 0.25), float((scale**2 * p * (1.0 - p))[0]), length=1.0)
 
-    found = minimise(softplus, np.ones(1), Stop(residual=1e-12 * scale), lower=0.0, upper=1.0)
+    found = newton.minimise(softplus, np.ones(1), newton.Stop(residual=1e-12 * scale), lower=0.0, upper=1.0)
     assert found.residual <= 1e-6 * scale
     at = 1e-3 - np.log(3.0) / scale
     assert found.point.x[0] == pytest.approx(np.clip(at, 0.0, 1.0), rel=1e-9, abs=1e-12)
@@ -96,26 +87,27 @@ def test_a_curvature_that_is_lost_sends_the_search_across_the_interval(scale):
 @pytest.mark.parametrize(("centre", "end"), [(-3.0, 0.0), (0.25, 0.25), (7.0, 1.0)])
 def test_an_interval_is_kept(centre, end):
     def parabola(x):
-        return DensePoint(x, float((x - centre) @ (x - centre)), 2.0 * (x - centre), np.array([[2.0]]))
+        return newton.DensePoint(x, float((x - centre) @ (x - centre)), 2.0 * (x - centre), np.array([[2.0]]))
 
-    found = minimise(parabola, np.array([0.6]), Stop(residual=1e-12), lower=0.0, upper=1.0)
+    found = newton.minimise(parabola, np.array([0.6]), newton.Stop(residual=1e-12), lower=0.0, upper=1.0)
     assert found.converged
     assert found.point.x[0] == pytest.approx(end, abs=1e-14)
 
 
-@pytest.mark.parametrize("stop", [Stop(residual=0.0), Stop(reach=1e-6)])
+@pytest.mark.parametrize("stop", [newton.Stop(residual=0.0), newton.Stop(reach=1e-6)])
 def test_a_function_that_falls_for_ever_has_not_converged(stop):
     def falling(x):
         power = np.exp(-x)
-        return DensePoint(x, float(power[0]), -power, power[:, None])
+        return newton.DensePoint(x, float(power[0]), -power, power[:, None])
 
-    assert not minimise(falling, np.zeros(1), stop).converged
+    assert not newton.minimise(falling, np.zeros(1), stop).converged
 
 
 def test_a_last_step_is_one_that_is_short_or_gains_little():
     rows, pull = np.array([[1.0], [-1.0]]), np.array([0.5])
     loose, tight = (
-        minimise(partial(log_sum_exp, rows, pull), np.zeros(1), stop) for stop in (Stop(gain=1.0), Stop(gain=1e-20))
+        newton.minimise(partial(log_sum_exp, rows, pull), np.zeros(1), stop)
+        for stop in (newton.Stop(gain=1.0), newton.Stop(gain=1e-20))
     )
     assert loose.n_iter == 1
     assert loose.converged
@@ -127,18 +119,18 @@ def test_a_last_step_is_one_that_is_short_or_gains_little():
 
 def test_a_hessian_that_rounding_makes_indefinite_gets_a_little_more_curvature():
     hessian = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-15]])
-    step = newton_step(hessian, np.array([1.0, 1.0]))
+    step = newton.newton_step(hessian, np.array([1.0, 1.0]))
     np.testing.assert_allclose(step.sum(), -1.0, rtol=1e-6)
 
 
 def test_a_hessian_that_is_all_rounding_leaves_a_step_downhill():
     hessian, slope = np.array([[1e-6, 3e-6], [3e-6, -2e-6]]), np.array([1.0, -2.0])
-    assert slope @ newton_step(hessian, slope) < 0.0
+    assert slope @ newton.newton_step(hessian, slope) < 0.0
 
 
 def test_without_curvature_there_is_no_step():
-    assert np.isnan(newton_step(np.zeros((1, 1)), np.array([1.0]))).all()
-    assert np.isnan(newton_step(np.full((2, 2), np.nan), np.ones(2))).all()
+    assert np.isnan(newton.newton_step(np.zeros((1, 1)), np.array([1.0]))).all()
+    assert np.isnan(newton.newton_step(np.full((2, 2), np.nan), np.ones(2))).all()
 
 
 @given(
@@ -151,7 +143,7 @@ def test_a_step_ends_where_the_quadratic_model_is_least_within_the_bounds(size, 
     """There it has no slope at what is above zero, and rises with what is zero."""
     root = np.reshape(numbers, (6, 6))[:, :size]
     hessian, slope, u = root.T @ root + 0.1 * np.eye(size), np.array(slope[:size], dtype=float), np.array(u[:size])
-    step = bounded_step(hessian, slope, u)
+    step = newton.bounded_step(hessian, slope, u)
     end, pull = u + step, slope + hessian @ step
     assert (end >= 0.0).all()
     if slope[(u > 0) | (slope < 0)].any():  # else it is there, and some step is made up
@@ -181,7 +173,7 @@ MANY_PIVOTS = [
 def test_a_step_always_goes_down_and_stays_in_the_bounds(hessian, slope, u, most, monkeypatch):
     if most is not None:
         monkeypatch.setattr(newton, "MOST_PIVOTS", most)
-    step = bounded_step(np.array(hessian), np.array(slope), np.array(u))
+    step = newton.bounded_step(np.array(hessian), np.array(slope), np.array(u))
     assert np.array(slope) @ step < 0.0
     assert (np.array(u) + step >= 0.0).all()
 
@@ -199,7 +191,7 @@ def test_newton_ends_where_em_would(parts, seed):
     rng = np.random.default_rng(seed)
     density, weight = rng.dirichlet(np.full(parts, 0.2), 40), rng.integers(1, 4, 40).astype(float)
     start = np.full(parts, 1.0 / parts)
-    found = most_likely_shares(density, weight, start)
+    found = newton.most_likely_shares(density, weight, start)
     expected = np.array(decisions.em((density * start).tolist(), weight.tolist(), start.tolist(), 300))
     shares = found.point.x
     assert shares.sum() == pytest.approx(1.0, abs=1e-14)
@@ -212,7 +204,7 @@ def test_newton_ends_where_em_would(parts, seed):
 def test_densities_of_any_size_are_certified(seed, parts, spread):
     rng = np.random.default_rng(seed)
     density = np.maximum(rng.random((30, parts)) * 10.0 ** -rng.uniform(0.0, spread, (30, parts)), 1e-100)
-    found = most_likely_shares(density, np.ones(30), rng.dirichlet(np.ones(parts)) * 0.9 + 0.1 / parts)
+    found = newton.most_likely_shares(density, np.ones(30), rng.dirichlet(np.ones(parts)) * 0.9 + 0.1 / parts)
     assert found.point.gap <= GAP
     assert found.residual <= 1e-8
 
@@ -220,8 +212,8 @@ def test_densities_of_any_size_are_certified(seed, parts, spread):
 def test_equal_parts_share_what_is_theirs():
     """Their Hessian is singular; the mixture is what is determined."""
     density = np.column_stack([np.tile([1.0, 3.0], 10), np.tile([1.0, 3.0], 10), np.tile([2.5, 1.0], 10)])
-    found = most_likely_shares(density, np.ones(20), np.array([0.2, 0.5, 0.3]))
-    alone = most_likely_shares(density[:, 1:], np.ones(20), np.array([0.7, 0.3]))
+    found = newton.most_likely_shares(density, np.ones(20), np.array([0.2, 0.5, 0.3]))
+    alone = newton.most_likely_shares(density[:, 1:], np.ones(20), np.array([0.7, 0.3]))
     np.testing.assert_allclose(density @ found.point.x, density[:, 1:] @ alone.point.x, rtol=1e-9)
 
 
@@ -229,16 +221,16 @@ def test_neither_a_trial_nor_a_step_of_em_leaves_a_row_without_density():
     """A prior of one row beside rows of enormous weight; the last share becomes 0, though its own row has no other."""
     rng = np.random.default_rng(0)
     density = np.vstack([np.eye(3), rng.dirichlet(np.ones(3), 200) ** 0.1])
-    found = most_likely_shares(density, np.repeat([1.0 / 3.0, 1e8], [3, 200]), np.full(3, 1.0 / 3.0))
+    found = newton.most_likely_shares(density, np.repeat([1.0 / 3.0, 1e8], [3, 200]), np.full(3, 1.0 / 3.0))
     assert found.point.gap <= GAP
     density = np.vstack([np.eye(5), [[0.9, 0.9, 0.9, 0.9, 0.0]] * 4])
-    found = most_likely_shares(density, np.repeat([0.2, 1.7e89], [5, 4]), np.full(5, 0.2))
+    found = newton.most_likely_shares(density, np.repeat([0.2, 1.7e89], [5, 4]), np.full(5, 0.2))
     np.testing.assert_allclose(found.point.x, [0.25] * 4 + [0.0], rtol=0, atol=1e-12)
 
 
 def test_the_information_is_minus_the_second_derivative():
     rng = np.random.default_rng(0)
     density, weight = rng.random((50, 3)), rng.random(50)
-    found = most_likely_shares(density, weight, np.full(3, 1.0 / 3.0)).point
+    found = newton.most_likely_shares(density, weight, np.full(3, 1.0 / 3.0)).point
     relative = density / (density @ found.x)[:, None]
     np.testing.assert_allclose(found.hessian, (relative.T * (weight / weight.sum())) @ relative, rtol=1e-12)
