@@ -9,27 +9,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from strategies import columns, tables
 
-from calibrant import (
-    BetaCalibration,
-    ByNotion,
-    HistogramBinning,
-    IsotonicCalibration,
-    PlattScaling,
-    TemperatureScaling,
-    VennAbers,
-)
+import calibrant as cal
+from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, PlattScaling, VennAbers
+from calibrant import calibrators as cals
 from calibrant.binning import EqualMass, EqualWidth, FineGrid, Unique
 from calibrant.binning import bins as fine_grid
-from calibrant.calibrators import (
-    BayesianBinning,
-    DirichletCalibration,
-    MatrixScaling,
-    QuadraticScaling,
-    SplineCalibration,
-    StructuredMatrixScaling,
-    StructuredVectorScaling,
-    VectorScaling,
-)
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.arrow_batches import Batches
 from calibrant.metrics import discrimination_score
@@ -77,9 +61,8 @@ def assert_same(one, other, tolerance=1e-10):
     one, other = attributes(one), attributes(other)
     assert one.keys() == other.keys()
     for name in one.keys() - {"n_iter_", "gradient_"}:
-        np.testing.assert_allclose(
-            np.asarray(one[name], dtype=float), np.asarray(other[name], dtype=float), rtol=tolerance, atol=tolerance
-        )
+        found, expected = (np.asarray(fit[name], dtype=float) for fit in (one, other))
+        np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.first(2)
@@ -88,14 +71,12 @@ def assert_same(one, other, tolerance=1e-10):
 @given(data=columns(max_rows=30), seed=st.integers(0, 9), n_batches=st.integers(1, 4))
 def test_any_batches_give_the_same_fit_and_weights_are_repetitions(method, data, seed, n_batches):
     label, score, weight = data
-    whole = type(method)(**method.get_params()).fit(as_read(label, score, weight, n_batches=1, labels=[0, 1]))
     order = np.random.default_rng(seed).permutation(label.size)
-    parts = type(method)(**method.get_params()).fit(
-        as_read(label, score, weight, order=order, n_batches=n_batches, labels=[0, 1])
-    )
-    assert_same(whole, parts)
     rows = np.repeat(np.arange(label.size), weight.astype(int))
-    repeated = type(method)(**method.get_params()).fit(as_read(label[rows], score[rows], labels=[0, 1]))
+    in_parts, names = {"order": order, "n_batches": n_batches}, {"labels": [0, 1]}
+    cases = (data, {"n_batches": 1}), (data, in_parts), ((label[rows], score[rows]), {})
+    whole, parts, repeated = (clone(method).fit(as_read(*some, **how, **names)) for some, how in cases)
+    assert_same(whole, parts)
     if not isinstance(method, HistogramBinning):  # which counts rows
         assert_same(whole, repeated)
     else:
@@ -105,54 +86,22 @@ def test_any_batches_give_the_same_fit_and_weights_are_repetitions(method, data,
 LOG_ODDS = [
     PlattScaling(),
     PlattScaling(smooth_targets=False),
-    BetaCalibration(),
-    *(BetaCalibration(parameters=word) for word in ("am", "ab", "a")),
-    QuadraticScaling(),
+    *(cal.BetaCalibration(parameters=word) for word in ("abm", "am", "ab", "a")),
+    cals.QuadraticScaling(),
 ]
+VECTOR = [cal.VectorScaling(), cal.VectorScaling(bias=False), cals.StructuredVectorScaling()]
+MATRIX = [cals.StructuredMatrixScaling(), cals.MatrixScaling(), cals.DirichletCalibration()]
+SIMPLEX = [cal.TemperatureScaling(), *VECTOR, *MATRIX]
 
 
 def separations(warned):
     return [str(one.message) for one in warned if "overlap" in str(one.message)]
 
 
-def close(ours, rows, score):
-    """Compare maps where a minimum is flat: its parameters are less certain than what they give."""
-    np.testing.assert_allclose(ours.calibrate(score), rows.calibrate(score), atol=1e-7)
-
-
-@pytest.mark.first(2)
-@pytest.mark.parametrize("method", LOG_ODDS, ids=repr)
-@settings(max_examples=8)
-@given(data=columns(max_rows=40), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
-def test_curves_of_log_odds_are_those_of_the_rows_in_memory(method, data, n_batches, seed):
-    label, score, weight = data
-    order = np.random.default_rng(seed).permutation(label.size)
-    with warnings.catch_warnings(record=True, action="always") as said:
-        ours = clone(method).fit(as_read(label, score, weight, order=order, n_batches=n_batches, labels=[0, 1]))
-    with warnings.catch_warnings(record=True, action="always") as of_rows:
-        rows = clone(method).set_params(labels=[0, 1]).fit(score, label, weight)
-    close(ours, rows, score)
-    assert separations(said) == separations(of_rows)
-
-
-SIMPLEX = [
-    TemperatureScaling(),
-    VectorScaling(),
-    VectorScaling(bias=False),
-    StructuredVectorScaling(),
-    StructuredMatrixScaling(),
-    MatrixScaling(),
-    DirichletCalibration(),
-]
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("method", SIMPLEX, ids=repr)
-@settings(max_examples=5)
-@given(data=tables(max_rows=30), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
-def test_maps_of_tables_are_those_of_the_rows_in_memory(method, data, n_batches, seed):
+def require_the_map_of_the_rows_in_memory(method, data, n_batches, seed):
+    """Maps are compared: where a minimum is flat the parameters are less certain than what they give."""
     label, prob, weight = data
-    names = list(range(prob.shape[1]))
+    names = list(range(2 if prob.ndim == 1 else prob.shape[1]))
     order = np.random.default_rng(seed).permutation(label.size)
     with warnings.catch_warnings(record=True, action="always") as said:
         ours = clone(method).fit(as_read(label, prob, weight, order=order, n_batches=n_batches, labels=names))
@@ -160,6 +109,22 @@ def test_maps_of_tables_are_those_of_the_rows_in_memory(method, data, n_batches,
         rows = clone(method).set_params(labels=names).fit(prob, label, weight)
     np.testing.assert_allclose(ours.calibrate(prob), rows.calibrate(prob), atol=1e-7)
     assert separations(said) == separations(of_rows)
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("method", LOG_ODDS, ids=repr)
+@settings(max_examples=8)
+@given(data=columns(max_rows=40), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
+def test_curves_of_log_odds_are_those_of_the_rows_in_memory(method, data, n_batches, seed):
+    require_the_map_of_the_rows_in_memory(method, data, n_batches, seed)
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("method", SIMPLEX, ids=repr)
+@settings(max_examples=5)
+@given(data=tables(max_rows=30), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
+def test_maps_of_tables_are_those_of_the_rows_in_memory(method, data, n_batches, seed):
+    require_the_map_of_the_rows_in_memory(method, data, n_batches, seed)
 
 
 @pytest.mark.first(3)
@@ -208,29 +173,32 @@ def test_a_sample_is_fitted_as_the_error_says():
     score, label = rng.random(60), np.array(["yes", "no"])[rng.integers(0, 2, 60)]
     batches = Batches([(label, score, rng.integers(0, 3, 60).astype(float))], labels=["yes", "no"])
     said = r"rows = predictions.sample\(100_000\), and pass labels=rows\['labels'\] to the calibrator"
-    for method in (SplineCalibration(), HistogramBinning(Unique())):
+    for method in (cals.SplineCalibration(), HistogramBinning(Unique())):
         with pytest.raises(ValueError, match=said):
             method.fit(UnreadSimplex(batches))
     rows = batches.sample(100_000)
-    fitted = SplineCalibration(labels=rows["labels"]).fit(rows["y_prob"], rows["y_true"], rows.get("sample_weight"))
+    fitted = cals.SplineCalibration(labels=rows["labels"]).fit(
+        rows["y_prob"], rows["y_true"], rows.get("sample_weight")
+    )
     assert fitted.classes_.tolist() == ["yes", "no"]
 
 
-def test_what_needs_the_rows_refuses_and_says_what_to_do():
+def test_what_needs_the_rows_or_contradicts_the_predictions_is_refused():
     rng = np.random.default_rng(0)
-    score, label = rng.random(60), rng.integers(0, 2, 60)
-    for method in (SplineCalibration(), HistogramBinning(interior=True), BayesianBinning()):
-        with pytest.raises(ValueError, match=r"needs all rows in memory.*sample\(100_000\)"):
-            method.fit(as_read(label, score))
-    predictions = as_read(label, score)
-    with pytest.raises(TypeError, match="y and sample_weight must be left out"):
-        PlattScaling().fit(predictions, label)
-    with pytest.raises(ValueError, match="input must be that of the predictions"):
-        PlattScaling(input="logit").fit(predictions)
-    with pytest.raises(ValueError, match="labels must be those of the predictions"):
-        PlattScaling(labels=[1, 0]).fit(predictions)
-    with pytest.raises(ValueError, match="maps one score"):
-        PlattScaling().fit(as_read(rng.integers(0, 3, 60), rng.dirichlet(np.ones(3), 60)))
+    predictions = as_read(rng.integers(0, 2, 60), rng.random(60))
+    table = as_read(rng.integers(0, 3, 60), rng.dirichlet(np.ones(3), 60))
+    needs_rows = r"needs all rows in memory.*sample\(100_000\)"
+    for method, given_rows, message in (
+        (cals.SplineCalibration(), (predictions,), needs_rows),
+        (HistogramBinning(interior=True), (predictions,), needs_rows),
+        (cals.BayesianBinning(), (predictions,), needs_rows),
+        (PlattScaling(), (predictions, [0] * 60), "y and sample_weight must be left out"),
+        (PlattScaling(input="logit"), (predictions,), "input must be that of the predictions"),
+        (PlattScaling(labels=[1, 0]), (predictions,), "labels must be those of the predictions"),
+        (PlattScaling(), (table,), "maps one score"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            method.fit(*given_rows)
 
 
 def test_rows_that_can_be_read_once_are_enough_for_cells_and_not_for_newton():
@@ -244,10 +212,10 @@ def test_rows_that_can_be_read_once_are_enough_for_cells_and_not_for_newton():
 
 @pytest.mark.filterwarnings("default::calibrant.exceptions.CalibrationWarning")
 def test_one_class_alone_is_said():
-    with pytest.warns(CalibrationWarning, match="only the class 0 occurs in the 3 calibration rows"):
-        IsotonicCalibration().fit(as_read(np.zeros(3, int), np.array([0.1, 0.5, 0.9]), labels=[0, 1]))
-    with pytest.warns(CalibrationWarning, match="only the class 0 occurs in the 3 calibration rows"):
-        IsotonicCalibration().fit(Batches([(np.zeros(3, int), np.array([0.1, 0.5, 0.9]))], labels=[0, 1]))
+    label, score = np.zeros(3, int), np.array([0.1, 0.5, 0.9])
+    for rows in (as_read(label, score, labels=[0, 1]), Batches([(label, score)], labels=[0, 1])):
+        with pytest.warns(CalibrationWarning, match="only the class 0 occurs in the 3 calibration rows"):
+            IsotonicCalibration().fit(rows)
 
 
 @settings(max_examples=8)

@@ -1,0 +1,209 @@
+"""Isotonic recursive partitioning of one score."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+from reference import isotonic_tree as twin
+from strategies import columns, scores, whole_weights
+
+from calibrant import IsotonicCalibration
+from calibrant._core.border import as_problem
+from calibrant._core.rows import as_simplex
+from calibrant.binning.bins import Ordered
+from calibrant.calibrators import IsotonicRecursivePartitioning
+from calibrant.fit.folds import folds_of
+from calibrant.fit.isotonic import SMOOTHINGS, SMOOTHINGS_IF_SOFTENED, SOFTENINGS, tried
+from calibrant.fit.trees import Blocks, isotonic_tree, path_loss
+from calibrant.interop.save import from_document, to_document
+
+# Drawn rows may all be of one class; that this is said is a test of its own.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:only the class", "ignore:no calibration row", "ignore:the rows of a calibration set"
+)
+
+
+new_scores = st.lists(scores, min_size=1, max_size=20)
+few = columns(max_rows=12)
+WHOLE = {"max_bins": None, "smoothing": 0.0, "softening": 0.0}
+
+
+def fitted(rows, **options):
+    label, score, weight = rows
+    return IsotonicRecursivePartitioning(**{**WHOLE, **options}).fit(score, label, weight)
+
+
+def lists(rows):
+    label, score, weight = rows
+    return score.tolist(), label.tolist(), weight.astype(int).tolist()
+
+
+def tree_of(rows, **options):
+    label, score, weight = rows
+    problem = as_problem(label, score, sample_weight=weight, labels=[0, 1])
+    return isotonic_tree(Blocks.of(Ordered.of(problem)), **options)
+
+
+# The order of the cuts
+
+
+@given(rows=few)
+def test_cuts_come_in_the_order_of_the_definition_over_all_cuts_of_all_regions(rows):
+    stages, thresholds, gains = twin.grow(*lists(rows))
+    ours = fitted(rows)
+    assert ours.threshold_.tolist() == thresholds
+    np.testing.assert_allclose(ours.gain_, np.array(gains, dtype=float), atol=1e-12)
+    assert ours.left_.tolist() == [region[0] for region in stages[-1]]
+
+
+@given(rows=few, max_bins=st.integers(1, 5))
+def test_a_stop_is_what_the_definition_says_between_blocks(rows, max_bins):
+    borders = set(IsotonicCalibration(finite=None).fit(rows[1], rows[0], rows[2]).left_.tolist())
+    stages, thresholds, _ = twin.grow(*lists(rows), max_bins, borders)
+    ours = fitted(rows, max_bins=max_bins)
+    assert ours.threshold_.tolist() == thresholds
+    assert ours.left_.tolist() == [region[0] for region in stages[-1]]
+
+
+@given(rows=columns(min_rows=2))
+def test_a_border_parts_the_scores_that_the_block_above_begins_with(rows):
+    blocks = tree_of(rows).blocks
+    for left, border in zip(blocks.left[1:], blocks.border, strict=True):
+        np.testing.assert_array_equal(rows[1] > border, rows[1] >= left)
+
+
+# The map
+
+
+@given(rows=columns(weights=st.one_of(whole_weights, st.floats(0.1, 5.0))))
+def test_run_to_the_end_it_is_isotonic_regression_to_the_last_bit(rows):
+    ours, theirs = fitted(rows), IsotonicCalibration(finite=None).fit(rows[1], rows[0], rows[2])
+    np.testing.assert_array_equal(ours.left_, theirs.left_)
+    np.testing.assert_array_equal(ours.value_, theirs.value_)
+    assert ours.n_bins_ == theirs.value_.size
+
+
+@given(rows=few, new=new_scores, max_bins=st.integers(1, 4), smoothing=st.sampled_from([0.0, 0.5, 3.0]))
+def test_the_map_is_what_its_definition_says(rows, new, max_bins, smoothing):
+    regions = twin.grow(*lists(rows), max_bins)[0][-1]
+    value = twin.values(*lists(rows), regions, smoothing)
+    ours = fitted(rows, max_bins=max_bins, smoothing=smoothing)
+    np.testing.assert_allclose(ours.calibrate(new), [twin.predict(regions, value, s) for s in new], rtol=1e-9)
+
+
+@given(rows=columns(), smoothing=st.sampled_from([0.0, 2.0]))
+def test_a_stage_is_the_map_that_stops_there(rows, smoothing):
+    new = np.linspace(0.0, 1.0, 11)
+    for n_bins, prob in enumerate(fitted(rows, smoothing=smoothing).staged_predict_proba(new), 1):
+        stopped = fitted(rows, smoothing=smoothing, max_bins=n_bins)
+        np.testing.assert_array_equal(stopped.predict_proba(new), prob)
+
+
+def test_one_row_is_one_bin_of_the_strongest_smoothing():
+    ours = IsotonicRecursivePartitioning(max_bins="cv", smoothing="cv").fit([0.3], [1])
+    assert (ours.n_bins_, ours.smoothing_) == (1, 16.0)
+    assert ours.calibrate([0.9]) == pytest.approx([17 / 33])
+
+
+# What cross-validation compares
+
+
+@given(rows=columns(), held=columns())
+def test_losses_along_the_path_are_those_of_its_stages(rows, held):
+    tree = tree_of(rows)
+    label, score, weight = held
+    problem = as_problem(label, score, sample_weight=weight, labels=[0, 1])
+    stages, added = np.arange(1, tree.cut.size + 2), (0.0, 1.0, 8.0)
+    found = path_loss(tree, problem, stages, added)
+    assert found.weight == weight.sum()
+    for j, a in enumerate(added):
+        for i, prob in enumerate(fitted(rows, smoothing=a).staged_predict_proba(score)):
+            prob = np.clip(prob, 1e-12, 1 - 1e-12)
+            expected = weight @ -np.log(prob[np.arange(label.size), label])
+            assert found.loss[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cross_validation_takes_the_best_of_all_stages_of_maps_that_have_not_seen_the_rows(seed):
+    rng = np.random.default_rng(seed)
+    score = rng.random(150)
+    label = (rng.random(150) < 0.5 * score).astype(int)
+    row = np.arange(150)
+    mean = {}
+    for smoothing in SMOOTHINGS:
+        losses = []
+        for kept, left_out in folds_of(as_simplex(as_problem(label, score))):
+            of_fold = fitted((label, score, kept), smoothing=smoothing)
+            stages = [prob[row, label] for prob in of_fold.staged_predict_proba(score)]
+            losses.append([left_out @ -np.log(prob) for prob in stages])
+        for n_bins in range(1, max(map(len, losses)) + 1):
+            mean[n_bins, -smoothing] = sum(loss[:n_bins][-1] for loss in losses)
+    n_bins, smoothing = min((loss, which) for which, loss in mean.items())[1]
+    chosen = fitted((label, score, None), max_bins="cv", smoothing="cv")
+    assert (chosen.threshold_.size + 1, chosen.smoothing_) == (n_bins, -smoothing)
+
+
+@given(rows=few, part=st.sampled_from([0.25, 0.75]), smoothing=st.sampled_from([0.5, 2.0]))
+def test_a_softened_label_is_the_class_that_came_and_the_event_as_far_as_the_score_says(rows, part, smoothing):
+    label, score, weight = rows
+    score = np.round(16 * score) / 16  # blocks of equal means are then equal to the last bit in both fits
+    share = np.concatenate([(1 - part) * label + part * score, (1 - part) * (1 - label) + part * (1 - score)])
+    each = np.repeat([1, 0], score.size), np.tile(score, 2), np.tile(weight, 2) * share
+    some = each[2] > 0
+    assume(each[2][some].min() > 1e-9)
+    # Weights that are no counts have a mean of one: a row is worth as much as the two that it is made into.
+    label_of, score_of, weight_of = (part[some] for part in each)
+    by_hand = fitted((label_of, score_of, 2.0**-20 * weight_of), smoothing=smoothing * some.sum() / weight.sum())
+    softened = fitted((label, score, weight), softening=part, smoothing=smoothing)
+    np.testing.assert_allclose(softened.calibrate(score), by_hand.calibrate(score), rtol=1e-9)
+
+
+@given(
+    parts=st.sampled_from([10, 20, 30]),
+    rows=st.lists(st.tuples(st.integers(0, 10), st.integers(0, 1)), min_size=2, max_size=8),
+    softening=st.sampled_from([Fraction(3, 10), Fraction(4, 5)]),
+)
+@example(parts=30, rows=[(4, 1), (2, 1), (0, 1)], softening=Fraction(3, 10))  # two cuts gain alike
+@example(parts=20, rows=[(0, 1), (5, 0)], softening=Fraction(4, 5))  # the rates of two scores are one
+def test_softened_labels_of_decimals_are_cut_as_their_fractions(parts, rows, softening):
+    score, label = (np.array(part) for part in zip(*rows, strict=True))
+    exact = [Fraction(int(s), parts) for s in score]
+    event = [(1 - softening) * int(y) + softening * s for s, y in zip(exact, label, strict=True)]
+    outcomes, shares = [1] * len(rows) + [0] * len(rows), event + [1 - share for share in event]
+    _, thresholds, gains = twin.grow(exact * 2, outcomes, shares)
+    found = fitted((label, score / parts, None), softening=float(softening), labels=[0, 1])
+    np.testing.assert_array_equal(found.threshold_, [t.numerator / t.denominator for t in thresholds])
+    np.testing.assert_allclose(found.gain_, np.array(gains, dtype=float), atol=1e-12)
+
+
+def test_a_hundred_bins_that_all_count_are_all_kept():
+    rate = np.linspace(0.005, 0.995, 100)
+    weight = np.rint(1e6 * np.column_stack([1.0 - rate, rate])).ravel()
+    rows = np.tile([0, 1], 100), np.repeat(rate, 2), weight
+    assert fitted(rows, max_bins="cv", smoothing="cv").n_bins_ == 100
+
+
+# Where it is used
+
+
+@pytest.mark.parametrize(
+    ("attribute", "said"),
+    [
+        ("threshold_", r"gain_ must be numbers, .*of shape \(\d+,\); got"),
+        ("weight_", "weight_ must be numbers, at least 0"),
+    ],
+)
+def test_stages_that_do_not_fit_together_are_refused(attribute, said):
+    ours = fitted((np.arange(200) % 7 % 2, np.linspace(0.0, 1.0, 200), None))
+    value = getattr(ours, attribute)
+    setattr(ours, attribute, value[:-1] if attribute == "threshold_" else -value)
+    with pytest.raises(ValueError, match=f"must describe a calibrator fully; got .*{said}"):
+        from_document(to_document(ours))
+
+
+def test_where_some_labels_are_softened_less_smoothing_is_tried_too():
+    assert tried("cv", "cv") == (SMOOTHINGS_IF_SOFTENED, SOFTENINGS)
+    assert tried("cv", 0.0) == (SMOOTHINGS, (0.0,))
+    assert tried(0.5, "cv") == ((0.5,), SOFTENINGS)
