@@ -85,13 +85,6 @@ def test_the_number_of_cells_of_sierpinski(depth, n_cells):
     assert cut(Sierpinski(depth), [[0.2, 0.3, 0.5]]).partition.n_cells == n_cells
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_the_middle_of_each_triangle_is_its_own_cell(depth):
-    leaves = sierpinski.leaves(depth)
-    inside = np.array([[float(sum(column) / 3) for column in zip(*triangle, strict=True)] for _, triangle in leaves])
-    assert cut(Sierpinski(depth), inside).partition.index(inside).tolist() == list(range(len(leaves)))
-
-
 dyadic = st.integers(0, 64).flatmap(lambda a: st.integers(0, 64 - a).map(lambda b: (a / 64, b / 64, (64 - a - b) / 64)))
 
 
@@ -146,26 +139,11 @@ def test_without_ties_cells_hold_equal_numbers_of_rows_one_of_each_on_its_cut(di
     assert inside.min() >= 1
 
 
-def test_equal_forecasts_are_one_cell_without_a_cut():
-    bins = cut(Projection(), np.full((100, 4), 0.25))
-    assert bins.count.tolist() == [100]
-    assert not bins.partition.is_boundary(np.full((1, 4), 0.25)).any()
-
-
 def test_a_class_that_is_never_foretold_is_passed_over():
     prob = np.random.default_rng(0).dirichlet(np.ones(2), 99)
     for columns in ([0, 1, 2], [2, 0, 1], [0, 2, 1]):
         padded = np.column_stack([prob, np.zeros(99)])[:, columns]
         assert cut(Projection(10), padded).count.tolist() == cut(Projection(10), prob).count.tolist() == [10] * 9 + [9]
-
-
-def test_directions_of_unequal_length_make_the_same_cells():
-    prob = np.random.default_rng(0).dirichlet(np.ones(3), 100)
-    one, other = (
-        cut(Projection(4, scale * np.array([[-1.0, 0.5, 0.0], [0.0, 1.0, -1.0], [0.0, 0.0, -1.0]])), prob)
-        for scale in (1, 8)
-    )
-    np.testing.assert_array_equal(one.partition.index(prob), other.partition.index(prob))
 
 
 def test_random_directions_are_unit_vectors_of_the_seed():
@@ -308,19 +286,6 @@ def test_the_default_grids_are_those_of_the_paper_and_as_fine_as_fits_beyond():
     assert steps_of(300) == 1
 
 
-@pytest.mark.parametrize("rows", [1, 4])
-def test_equal_rows_are_one_cell(rows):
-    tree = tree_of(np.tile([0.2, 0.5, 0.3], (rows, 1)))
-    assert tree.n_cells == 1
-    assert tree.index(np.eye(3)).tolist() == [0, 0, 0]
-
-
-def test_a_side_without_rows_goes_to_the_next_best_one():
-    tree = tree_of(np.array([[0.9, 0.05, 0.05], [0.05, 0.9, 0.05]]), n_splits=1)
-    assert tree.n_cells == 2
-    assert tree.index(np.array([[0.3, 0.1, 0.6], [0.1, 0.3, 0.6]])).tolist() == [0, 1]
-
-
 INNER = np.array([0.3, 0.3, 0.4])
 TREE = SplitTree(
     np.array([INNER, [0.6, 0.2, 0.2]]), np.array([[1, 2, -1], [3, -1, 4]]), np.array([0, 1, -1, -1, -1], dtype=np.int64)
@@ -351,14 +316,6 @@ def test_a_walk_follows_the_largest_difference():
         [1.5, 1, 0.5, 0.5, 0.5],
     ]
     assert (TREE.parent.tolist(), TREE.n_regions.tolist()) == ([0, 1], [1, 2, 3])
-
-
-def test_equal_differences_go_to_the_first_side():
-    assert TREE.nodes(INNER[None], 1).tolist() == [1]
-
-
-def test_what_falls_on_a_side_that_held_no_row_goes_to_the_next():
-    assert TREE.nodes(np.array([[0.1, 0.2, 0.7], [0.2, 0.1, 0.7]]), 1).tolist() == [2, 1]
 
 
 def test_no_splits_are_one_cell():

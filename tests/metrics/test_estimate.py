@@ -19,18 +19,9 @@ from calibrant import EqualMass, EqualWidth, assess, calibration_error
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Weights, as_simplex
 from calibrant.binning import Isotonic, Unique
+from calibrant.metrics import estimate as laws
 from calibrant.metrics import estimate_calibration_error
-from calibrant.metrics.estimate import (
-    LUCK,
-    NEAR_ONE,
-    TAIL,
-    Law,
-    cells,
-    mean_estimate,
-    pvalue_of,
-    smoothed_deviations,
-    steps_for,
-)
+from calibrant.metrics.estimate import LUCK, NEAR_ONE, TAIL, Law, mean_estimate, pvalue_of, steps_for
 from calibrant.metrics.kinds import as_metric, metrics
 from calibrant.metrics.noise import unbiased_square
 from calibrant.notions import Binary, ThresholdedClassWise, WithinGroups
@@ -138,8 +129,8 @@ def test_steps_of_a_value_of_nothing_and_p_values():
 def test_smoothed_noise_has_the_moments_of_binomial_events(weight):
     """Bins of 4 rows with 4 events and of 6 rows with 2: rates 5/6 and 3/8, each row a tenth of the whole."""
     problem = as_problem([1, 1, 0, 0, 0, 0] + [1] * 4, [0.2] * 6 + [0.9] * 4, sample_weight=weight)
-    table = cells(as_simplex(problem), Binary(), EqualWidth(2))
-    drawn = smoothed_deviations(table, 20_000, np.random.default_rng(0))
+    table = laws.cells(as_simplex(problem), Binary(), EqualWidth(2))
+    drawn = laws.smoothed_deviations(table, 20_000, np.random.default_rng(0))
     deviation = np.sqrt([6 * 3 / 8 * 5 / 8, 4 * 5 / 6 * 1 / 6]) / 10
     assert (np.abs(drawn.mean(axis=0)) < 4 * deviation / np.sqrt(20_000)).all()
     np.testing.assert_allclose(drawn.std(axis=0), deviation, rtol=0.03)  # four standard errors of a spread are 0.02

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from hypothesis import assume, given
+from hypothesis import strategies as st
 from reference import logistic as reference
 from scipy.special import expit
 from scipy.stats import binom, norm
@@ -36,7 +37,7 @@ def sample(n, a=0.0, b=1.0, seed=0, spread=1.5):
 # The definition
 
 
-@given(rows=columns(min_rows=4))
+@given(rows=columns(min_rows=4) | columns(min_rows=4, weights=st.floats(0.1, 5.0)))
 def test_slope_and_intercept_have_the_largest_likelihood(rows):
     label, prob, weight = rows
     prob = np.clip(prob, 0.05, 0.95)
@@ -67,17 +68,6 @@ def test_the_ratio_is_events_over_probabilities(rows):
     assume(weight @ prob > 1e-9)
     expected = sum(weight * label) / sum(weight * prob)
     assert observed_expected_ratio(label, prob, sample_weight=weight) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_slope_and_intercept_are_those_of_an_unpenalised_logistic_regression(seed):
-    label, prob = sample(400, 0.4, 0.6, seed)
-    weight = np.random.default_rng(seed).random(400)
-    z = np.log(prob / (1 - prob))
-    for w in (None, weight):
-        peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(z[:, None], label, w)
-        assert calibration_slope(label, prob, sample_weight=w) == pytest.approx(peer.coef_[0, 0], rel=1e-8)
-        assert calibration_intercept(label, prob, sample_weight=w) == pytest.approx(peer.intercept_[0], abs=1e-8)
 
 
 @pytest.mark.parametrize("overlap", [1e-2, 1e-6, 1e-10, 1e-14])

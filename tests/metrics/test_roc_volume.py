@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import roc_surface as reference
 from scipy.spatial import ConvexHull
-from strategies import tables
 
-from calibrant import IsotonicCalibration, assess
+from calibrant import assess
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant._kernels.roc_surface import best_along
@@ -181,13 +180,6 @@ def test_a_facet_at_the_origin_has_no_volume_though_rounding_moves_it_off(monkey
     assert surfaces.Hull.of(points).volume == expected
 
 
-def test_moved_thresholds_enclose_more_than_the_authors_grid():
-    label, prob = drawn(500, 3, seed=2)
-    rows = rows_of(label, prob)
-    grid = surfaces.Hull.of(surfaces.surface_points(rows, surfaces.grid_thresholds(3))).volume
-    assert surfaces.Hull.of(sought(rows, 1000)).volume > grid
-
-
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
 def test_the_pull_of_the_points_is_the_gradient_of_the_volume(n_classes):
     label, prob = drawn(80, n_classes, seed=3)
@@ -295,20 +287,6 @@ def test_classes_that_a_threshold_tells_apart_have_the_volume_one(method, n_clas
     prob = 0.1 * np.eye(n_classes)[label]
     prob[:, 0] += 0.9
     assert volume_under_surface_score(label, prob, method=method) == pytest.approx(1.0)
-
-
-@given(rows=tables(min_rows=4))
-def test_of_two_classes_hull_and_probability_agree_after_isotonic_regression(rows):
-    label, prob, weight = rows
-    label, score = np.append(label > 0, [0, 1]), np.append(prob[:, 0], [0.5, 0.5])
-    weight = np.append(weight, [1.0, 1.0])
-    calibrated = IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).predict_proba(score)[:, 1]
-    hull, probability, before = (
-        volume_under_surface_score(label, p, method=method, sample_weight=weight)
-        for p, method in ((calibrated, "hull"), (calibrated, "probability"), (score, "hull"))
-    )
-    assert hull == pytest.approx(probability, abs=1e-12)
-    assert hull == pytest.approx(before, abs=1e-12)
 
 
 @pytest.mark.first(1)

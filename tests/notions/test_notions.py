@@ -19,22 +19,7 @@ from calibrant.calibrators import MulticlassIsotonic
 from calibrant.curves import bin_test_curve, calibration_map, validity_curve
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.decompositions import accuracy
-from calibrant.notions import (
-    Binary,
-    ClassWise,
-    Confidence,
-    OneVsRest,
-    Part,
-    SharedClassWise,
-    ThresholdedClassWise,
-    TopKConfidence,
-    TopKLabel,
-    TopLabel,
-    WithinGroups,
-    as_notion,
-    binary_problems,
-    top_labels,
-)
+from calibrant.notions import ClassWise, Confidence, SharedClassWise, ThresholdedClassWise, TopKConfidence, WithinGroups
 from calibrant.significance import by_group, resampling_test
 
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
@@ -56,8 +41,8 @@ P = np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5], [0.7, 0.2, 0.1]])
 
 
 def test_one_column_is_binary_and_a_table_is_about_confidence():
-    assert as_notion(None, as_problem([0, 1], [0.2, 0.7])) == Binary()
-    assert as_notion(None, as_problem([0, 1, 2], P)) == Confidence()
+    assert notions.as_notion(None, as_problem([0, 1], [0.2, 0.7])) == notions.Binary()
+    assert notions.as_notion(None, as_problem([0, 1, 2], P)) == Confidence()
 
 
 def test_class_wise_scores_are_views_of_the_forecast():
@@ -70,10 +55,10 @@ def test_problems_bear_names_and_have_shares():
     def of(notion):
         return [(part.name, part.size, part.share) for part in notion.split(problem)]
 
-    assert of(TopLabel()) == [("predicted a", 1, 1 / 3), ("predicted b", 0, 0.0), ("predicted c", 2, 2 / 3)]
+    assert of(notions.TopLabel()) == [("predicted a", 1, 1 / 3), ("predicted b", 0, 0.0), ("predicted c", 2, 2 / 3)]
     assert of(ClassWise()) == [(f"class {name}", 3, 1 / 3) for name in "abc"]
     assert [name for name, *_ in of(TopKConfidence(2))] == ["rank 1", "rank 2"]
-    found = [name for name, size, _ in of(TopKLabel(2)) if size]
+    found = [name for name, size, _ in of(notions.TopKLabel(2)) if size]
     assert found == ["rank 1, predicted a", "rank 1, predicted c", "rank 2, predicted b"]
     assert [share for *_, share in of(ThresholdedClassWise(0.45))] == pytest.approx([1 / 3] * 3)
 
@@ -83,27 +68,27 @@ def test_problems_bear_names_and_have_shares():
 def test_a_notion_splits_as_its_definition_does(name, data):
     label, prob, weight = data.draw(tables(n_classes=st.just(2)) if name == "binary" else tables())
     problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
-    assert rows_of(as_notion(name), problem) == TWINS[name](prob.tolist(), label.tolist(), weight.tolist())
+    assert rows_of(notions.as_notion(name), problem) == TWINS[name](prob.tolist(), label.tolist(), weight.tolist())
 
 
 WORDS = {
-    "top-k-label": TopKLabel(),
+    "top-k-label": notions.TopKLabel(),
     "top-k-confidence": TopKConfidence(),
-    "top-2-label": TopKLabel(2),
+    "top-2-label": notions.TopKLabel(2),
     "top-12-confidence": TopKConfidence(12),
-    "top-label": TopLabel(),
+    "top-label": notions.TopLabel(),
     "confidence": Confidence(),
-    "binary": Binary(),
+    "binary": notions.Binary(),
     "class-wise": ClassWise(),
-    "one-vs-rest": OneVsRest(),
+    "one-vs-rest": notions.OneVsRest(),
     "thresholded-class-wise": ThresholdedClassWise(),
 }
 
 
 @pytest.mark.parametrize("word", WORDS)
 def test_a_notion_is_called_by_the_word_that_makes_it(word):
-    assert (as_notion(word), as_notion(word).name) == (WORDS[word], word)
-    assert as_notion(word).of_predictions == word.startswith(("top", "confidence"))
+    assert (notions.as_notion(word), notions.as_notion(word).name) == (WORDS[word], word)
+    assert notions.as_notion(word).of_predictions == word.startswith(("top", "confidence"))
 
 
 class SecondGuess(TopKConfidence):
@@ -137,12 +122,12 @@ def test_what_an_event_is_does_not_hang_on_the_name_of_its_notion():
 
 
 def test_the_problems_of_a_notion_are_its_data():
-    first, second, third = binary_problems(["b", "a", "c"], P, notion="top-label", sample_weight=[2, 1, 0])
+    first, second, third = notions.binary_problems(["b", "a", "c"], P, notion="top-label", sample_weight=[2, 1, 0])
     assert [first.name, second.name, third.name] == ["predicted a", "predicted b", "predicted c"]
     assert (first.score.tolist(), first.outcome.tolist(), first.weight.tolist()) == ([0.5], [False], [2.0])
     assert third.share == 1 / 3
     assert repr(first) == "BinaryProblem(predicted a, rows=1, share=0.6667)"
-    (event,) = binary_problems([0, 1], [0.2, 0.7])
+    (event,) = notions.binary_problems([0, 1], [0.2, 0.7])
     assert repr(event) == "BinaryProblem(class 1, rows=2, share=1)"
 
 
@@ -155,7 +140,7 @@ def test_what_weights_are_is_decided_for_the_whole_problem(name, rows):
     label, prob, weight = rows
     problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
     counts = not (weight == 0.5).any()
-    for part in as_notion(name).split(problem):
+    for part in notions.as_notion(name).split(problem):
         assert part.weights.are_counts is counts
         assert part.weights.rows_per_weight == (1.0 if counts else len(weight) / weight.sum())
 
@@ -183,7 +168,7 @@ def test_whole_weights_of_one_predicted_class_make_no_bins_of_their_own(more):
 def test_one_against_the_rest_is_that_part_of_all_classes():
     problem = as_problem([0, 1, 2], P)
     for j, expected in enumerate(ClassWise().split(problem)):
-        (found,) = OneVsRest(j).split(problem)
+        (found,) = notions.OneVsRest(j).split(problem)
         assert found.score.tolist() == expected.score.tolist()
         assert found.outcome.tolist() == expected.outcome.tolist()
         assert (found.share, found.name) == (1.0, expected.name)
@@ -191,11 +176,11 @@ def test_one_against_the_rest_is_that_part_of_all_classes():
 
 def test_a_class_may_be_named_and_a_calibrator_looks_its_name_up():
     named, numbered = (
-        calibration_error(["a", "b", "b"], P, labels=list("abc"), notion=OneVsRest(which)) for which in ("b", 1)
+        calibration_error(["a", "b", "b"], P, labels=list("abc"), notion=notions.OneVsRest(which)) for which in ("b", 1)
     )
     assert named == numbered
     by_name, by_number = (
-        cb.ByNotion(cb.IsotonicCalibration(), OneVsRest(which)).fit(P, ["a", "b", "c"]).predict_proba(P)
+        cb.ByNotion(cb.IsotonicCalibration(), notions.OneVsRest(which)).fit(P, ["a", "b", "c"]).predict_proba(P)
         for which in ("b", 1)
     )
     np.testing.assert_array_equal(by_name, by_number)
@@ -213,20 +198,22 @@ def test_a_class_may_be_named_and_a_calibrator_looks_its_name_up():
 def test_ranks_are_from_the_highest_down_and_ties_go_to_the_first_column(prob, data):
     k = data.draw(st.integers(1, len(prob[0])))
     expected = [top_k.ranked(row)[:k] for row in prob]
-    assert top_labels(np.array(prob, dtype=float), k).tolist() == expected
+    assert notions.top_labels(np.array(prob, dtype=float), k).tolist() == expected
 
 
 @pytest.mark.parametrize("k", [1, 9, 300])
 def test_more_classes_than_a_byte_counts_are_ranked_and_grouped(k):
     rng = np.random.default_rng(0)
     prob = rng.integers(0, 50, (40, 300)) + 1.0
-    assert top_labels(prob, k).tolist() == [top_k.ranked(row)[:k] for row in prob.tolist()]
+    assert notions.top_labels(prob, k).tolist() == [top_k.ranked(row)[:k] for row in prob.tolist()]
     top = [row.index(max(row)) for row in prob.tolist()]
-    groups = [part.rows.tolist() for part in TopLabel().parts(prob)]
+    groups = [part.rows.tolist() for part in notions.TopLabel().parts(prob)]
     assert groups == [[i for i in range(40) if top[i] == j] for j in range(300)]
 
 
-@pytest.mark.parametrize(("notion", "twin"), [(TopKConfidence, top_k.top_k_confidence), (TopKLabel, top_k.top_k_label)])
+@pytest.mark.parametrize(
+    ("notion", "twin"), [(TopKConfidence, top_k.top_k_confidence), (notions.TopKLabel, top_k.top_k_label)]
+)
 @given(data=st.data())
 def test_the_first_k_ranks_are_what_their_definition_says(notion, twin, data):
     label, prob, weight = data.draw(tables())
@@ -275,17 +262,6 @@ def test_merging_groups_puts_each_score_back_into_its_row(rows, data):
     np.testing.assert_allclose(notion.merge(prob, [part.scores(prob) for part in notion.parts(prob)]), prob, rtol=1e-15)
     merged = notion.merge(prob, [part.scores(prob) / 2 for part in notion.parts(prob)])
     np.testing.assert_allclose(merged, np.column_stack([1 - score / 2, score / 2]), rtol=1e-12)
-
-
-def test_groups_serve_curves_and_estimates():
-    notion = WithinGroups(GROUP)
-    assert [panel.name for panel in cb.reliability_curve(OCCURRED, SCORE, notion=notion).panels] == [
-        "group a",
-        "group b",
-    ]
-    value = calibration_error(OCCURRED, SCORE, notion=notion, binning=EqualMass(2))
-    estimate = estimate_calibration_error(OCCURRED, SCORE, notion=notion, binning=EqualMass(2), n_resamples=9)
-    assert value == estimate.value == pytest.approx((0.6 + 0.2 + 0.2 + 0.4) / 4)
 
 
 # Thresholds
@@ -356,7 +332,7 @@ def both(weighted=True):
 
 
 def problems_said(notion, **data):
-    found = binary_problems(notion=notion, **data)
+    found = notions.binary_problems(notion=notion, **data)
     columns = [(p.score.tolist(), p.outcome.tolist(), p.weight.tolist()) for p in found]
     return columns, [(p.name, p.share, p.weights.are_counts, p.weights.rows_per_weight) for p in found]
 
@@ -494,7 +470,7 @@ def test_classes_of_equal_frequency_are_flattened(table):
     k = prob.shape[1]
     prob, weight, label = np.repeat(prob, k, axis=0), np.repeat(weight, k), np.tile(np.arange(k), len(prob))
     problem = as_problem(label, prob, sample_weight=weight)
-    assert contents_of(SharedClassWise(), problem) == contents_of(as_notion("flattened"), problem)
+    assert contents_of(SharedClassWise(), problem) == contents_of(notions.as_notion("flattened"), problem)
     one, other = (
         cb.ByNotion(cb.IsotonicCalibration(finite=None), notion).fit(prob, label, weight).predict_proba(prob)
         for notion in ("shared-class-wise", "flattened")
@@ -585,11 +561,11 @@ def test_equal_notions_are_one_and_are_shown_in_a_line():
     groups = WithinGroups(np.array(GROUP))
     assert groups == WithinGroups(GROUP)
     assert hash(groups) == hash(WithinGroups(GROUP))
-    assert groups not in (WithinGroups(["a", "b", "a", "b"]), WithinGroups(["d", "c", "d", "c"]), Binary())
+    assert groups not in (WithinGroups(["a", "b", "a", "b"]), WithinGroups(["d", "c", "d", "c"]), notions.Binary())
     assert SharedClassWise(["rare", "often", "rare"]) == SharedClassWise([1, 0, 1]) != SharedClassWise([0, 0, 1])
     shown = {
         "WithinGroups(2 groups of 4 rows)": groups,
-        "TopKLabel(k=3)": as_notion("top-3-label"),
+        "TopKLabel(k=3)": notions.as_notion("top-3-label"),
         "SharedClassWise(ratio=2)": SharedClassWise(),
         "SharedClassWise(1000 groups of 1000 classes)": SharedClassWise(range(1000)),
         "SharedClassWise(1 group of 2 classes)": SharedClassWise([0, 0]),
@@ -609,7 +585,7 @@ class LeavesRowsOut(ClassWise):
 
     def parts(self, prob, names=None):
         for part in super().parts(prob, names):
-            yield Part(np.arange(2), part.column, part.name)
+            yield notions.Part(np.arange(2), part.column, part.name)
 
 
 def error_of(notion, y=(0, 1, 2), prob=P, **data):
@@ -618,21 +594,21 @@ def error_of(notion, y=(0, 1, 2), prob=P, **data):
 
 A_LIST = "groups must be a list with the group of each class; got {}. Pass [0, 0, 1]."
 REFUSED = [
-    (lambda: as_notion("toplable"), "got 'toplable'. Did you mean 'top-label'?"),
-    (lambda: as_notion("canonical"), "Measure with canonical_calibration_error, calibrate with Canonical"),
+    (lambda: notions.as_notion("toplable"), "got 'toplable'. Did you mean 'top-label'?"),
+    (lambda: notions.as_notion("canonical"), "Measure with canonical_calibration_error, calibrate with Canonical"),
     (lambda: error_of("binary"), "speaks of two classes; the forecast has 3"),
     (lambda: error_of(Forgetful()), "notion 'class-wise' must sum to one; got 3. Return from parts_"),
     (lambda: error_of(LeavesRowsOut()), "notion 'class-wise' must sum to one; got 0.666667"),
-    (lambda: error_of(OneVsRest("d"), list("abc")), "among the classes 'a', 'b', 'c'; got 'd'"),
-    (lambda: error_of(OneVsRest(3)), "column must be among the 3 columns of the forecast; got 3"),
-    (lambda: error_of(OneVsRest(-4)), "column must be among the 3 columns of the forecast; got -4"),
-    (lambda: OneVsRest(1.0), "column must be a number of a column or a name of a class"),
-    (lambda: OneVsRest(True), "column must be a number of a column or a name of a class"),
-    (lambda: next(OneVsRest("b").parts(P)), "where the names of the classes are not known"),
-    (lambda: as_notion("top3-label"), "For the k of 'top-k-label' write a number, as in 'top-3-label'"),
+    (lambda: error_of(notions.OneVsRest("d"), list("abc")), "among the classes 'a', 'b', 'c'; got 'd'"),
+    (lambda: error_of(notions.OneVsRest(3)), "column must be among the 3 columns of the forecast; got 3"),
+    (lambda: error_of(notions.OneVsRest(-4)), "column must be among the 3 columns of the forecast; got -4"),
+    (lambda: notions.OneVsRest(1.0), "column must be a number of a column or a name of a class"),
+    (lambda: notions.OneVsRest(True), "column must be a number of a column or a name of a class"),
+    (lambda: next(notions.OneVsRest("b").parts(P)), "where the names of the classes are not known"),
+    (lambda: notions.as_notion("top3-label"), "For the k of 'top-k-label' write a number, as in 'top-3-label'"),
     (lambda: error_of(TopKConfidence(4)), "must be at most the number of classes, 3; got 4"),
     (lambda: error_of("top-4-label"), "must be at most the number of classes, 3; got 4"),
-    (lambda: TopKLabel(0), "k must be a whole number, at least 1"),
+    (lambda: notions.TopKLabel(0), "k must be a whole number, at least 1"),
     (lambda: TopKConfidence("3"), "k must be a whole number, at least 1"),
     (lambda: error_of(WithinGroups([0, 0, 1])), "one event; the forecast has 3 classes"),
     (lambda: error_of(WithinGroups(GROUP), OCCURRED, SCORE, sample_weight=[1, 1, 0, 1]), "one value for each row that"),
