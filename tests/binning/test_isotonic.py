@@ -199,14 +199,9 @@ def test_the_word_stands_without_a_number():
 
 
 @given(label=st.lists(st.integers(0, 1), min_size=1, max_size=9))
-def test_the_dynamic_programme_finds_the_best_of_all_partitions(label):
-    assert reference.best(label, monotone=True) == reference.best_monotone_of_all(label)
-
-
-@given(label=outcomes)
 def test_isotonic_bins_are_the_best_whose_rates_do_not_decrease(label):
     found = cut(Isotonic(), label, in_order(label)).count.tolist()
-    assert reference.criterion(label, found) == reference.best(label, monotone=True)
+    assert reference.criterion(label, found) == reference.best_monotone_of_all(label)
 
 
 # Published figures

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import binned, decomposition, scores
+from reference import binned, decomposition
 from scipy.special import expit
 from sklearn import metrics as sklearn_metrics
 from strategies import columns, tables
@@ -353,24 +353,6 @@ def test_a_decomposition_of_rows_in_batches_shows_its_limits(monkeypatch):
 
 
 # Scores
-
-
-@quiet
-@pytest.mark.parametrize(
-    ("score", "twin"),
-    [
-        (accuracy, scores.accuracy),
-        (log_loss, scores.log_loss),
-        (partial(brier_score_loss, scale_by_half=False), scores.brier),
-        (metrics.mean_class_brier_loss, lambda prob, *rest: scores.brier(prob, *rest) / len(prob[0])),
-    ],
-    ids=["accuracy", "nll", "brier", "mean-brier"],
-)
-@given(rows=tables())
-def test_a_score_is_what_its_definition_says(score, twin, rows):
-    label, prob, weight = rows
-    expected = twin(prob.tolist(), label.tolist(), weight.tolist())
-    assert score(label, prob, sample_weight=weight) == pytest.approx(expected, rel=1e-10, abs=1e-13)
 
 
 @pytest.fixture

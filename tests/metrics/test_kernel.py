@@ -320,26 +320,20 @@ def test_options_that_are_none_are_refused(options, message):
 # Over cells
 
 
-@pytest.mark.parametrize("norm", ["l1", "l2", "max"])
-@given(rows=tables(), n_bins=st.integers(1, 6))
-def test_the_error_is_what_its_definition_says(norm, rows, n_bins):
-    label, prob, weight = rows
-    found = canonical_calibration_error(label, prob, binning=n_bins, norm=norm, sample_weight=weight)
-    cells = simplex.grid(prob.tolist(), n_bins)
-    twin = simplex.calibration_error(prob.tolist(), label.tolist(), weight.tolist(), cells, norm)
-    assert found == pytest.approx(twin, rel=1e-9, abs=1e-12)
+CELLS = {"grid": (3, lambda rows: simplex.grid(rows, 3)), "unique": (SimplexUnique(), simplex.distinct)}
 
 
 @pytest.mark.parametrize("distance", kernel.DISTANCES)
-@pytest.mark.parametrize("norm", ["l1", "root", "max"])
+@pytest.mark.parametrize("norm", ["l1", "l2", "root", "max"])
+@pytest.mark.parametrize(("binning", "twin"), CELLS.values(), ids=CELLS)
 @given(rows=tables())
-def test_the_error_of_distinct_forecasts_is_what_its_definition_says(norm, distance, rows):
+def test_the_error_over_cells_is_what_its_definition_says(binning, twin, norm, distance, rows):
     label, prob, weight = rows
     options = {"norm": norm, "distance": distance, "sample_weight": weight, "labels": range(prob.shape[1])}
-    found = canonical_calibration_error(label, prob, binning=SimplexUnique(), **options)
-    cells = simplex.distinct(prob.tolist())
-    twin = simplex.calibration_error(prob.tolist(), label.tolist(), weight.tolist(), cells, norm, distance)
-    assert found**2 == pytest.approx(twin**2, rel=1e-9, abs=1e-12)
+    found = canonical_calibration_error(label, prob, binning=binning, **options)
+    forecast = prob.tolist(), label.tolist(), weight.tolist()
+    expected = simplex.calibration_error(*forecast, twin(prob.tolist()), norm, distance)
+    assert found**2 == pytest.approx(expected**2, rel=1e-9, abs=1e-12)
 
 
 DISTANCES = {"l1": 17 / 15, "total variation": 17 / 30, "max": 17 / 30, "squared l2": 11 / 15, "debiased squared l2": 0}
