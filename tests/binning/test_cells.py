@@ -226,17 +226,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("word", "binning"),
-    [
-        ("sierpinski-3", Sierpinski(3)),
-        ("projection-10", Projection(10)),
-        ("grid-4", SimplexGrid(4)),
-        ("grid", SimplexGrid()),
-    ],
-)
-def test_a_number_behind_a_word_is_its_first_parameter(word, binning):
-    assert as_simplex_binning(word) == binning
+def test_a_number_behind_a_word_is_its_first_parameter():
+    found = [as_simplex_binning(word) for word in ("sierpinski-3", "projection-10", "grid-4", "grid")]
+    assert found == [Sierpinski(3), Projection(10), SimplexGrid(4), SimplexGrid()]
 
 
 @pytest.mark.parametrize(("call", "error", "message"), REFUSED, ids=[row[-1][:60] for row in REFUSED])
@@ -326,26 +318,24 @@ def test_no_splits_are_one_cell():
     assert [node.tolist() for node in tree.stages(np.eye(2))] == [[0, 0]]
 
 
-@pytest.mark.parametrize(
-    "parts",
-    [
-        {"gamma": [[0.3, 0.3, np.nan], [0.6, 0.2, 0.2]]},
-        {"gamma": [[0.3, 0.7], [0.6, 0.4]]},
-        {"child": [[1, 2, -1], [3, -1, 9]]},
-        {"child": [[1, 2, -1], [-1, -1, -1]]},
-        {"child": [[3, 4, -1], [1, 2, -1]]},
-        {"split": [0, 0, -1, -1, -1]},
-        {"split": [0, -1, -1, 1, -1]},
-        {"split": [0, 1, -1, -1]},
-        {"split": [[0, 1, -1, -1, -1]]},
-    ],
-)
-def test_what_is_no_tree_is_refused(parts):
-    whole = {"gamma": TREE.gamma, "child": TREE.child, "split": TREE.split} | {
-        name: np.array(part) for name, part in parts.items()
-    }
+NO_TREES = [
+    ("gamma", [[0.3, 0.3, np.nan], [0.6, 0.2, 0.2]]),
+    ("gamma", [[0.3, 0.7], [0.6, 0.4]]),
+    ("child", [[1, 2, -1], [3, -1, 9]]),
+    ("child", [[1, 2, -1], [-1, -1, -1]]),
+    ("child", [[3, 4, -1], [1, 2, -1]]),
+    ("split", [0, 0, -1, -1, -1]),
+    ("split", [0, -1, -1, 1, -1]),
+    ("split", [0, 1, -1, -1]),
+    ("split", [[0, 1, -1, -1, -1]]),
+]
+
+
+@pytest.mark.parametrize(("name", "part"), NO_TREES)
+def test_what_is_no_tree_is_refused(name, part):
+    parts = {"gamma": TREE.gamma, "child": TREE.child, "split": TREE.split} | {name: np.array(part)}
     with pytest.raises(ValueError, match="must make a tree"):
-        SplitTree(**whole)
+        SplitTree(**parts)
 
 
 def test_numbers_that_are_not_whole_and_columns_that_are_not_there_are_refused():

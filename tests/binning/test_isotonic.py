@@ -93,16 +93,16 @@ def test_every_bin_holds_the_smallest_size_if_the_rows_do(rows, bounds, ending):
     assert len(bins) == 1 or bins.weight.min() >= max(1, bounds[0])
 
 
-@pytest.mark.parametrize(
-    ("label", "rows", "expected"),
-    [
-        ([0, 1, 1, 1], [8.0, 2.0, 50.0, 6.0], [10, 50, 6]),
-        ([0, 1, 1], [8.0, 2.0, 9.0], [10, 9]),
-        ([0, 1, 1, 1], [9.0, 2.0, 50.0, 6.0], [9, 52, 6]),
-    ],
-    ids=["many rows alone", "before the last bin", "it fits nowhere"],
-)
-def test_what_is_too_little_joins_the_bin_where_it_fits(label, rows, expected):
+TOO_LITTLE = {
+    "many rows alone": ([8.0, 2.0, 50.0, 6.0], [10, 50, 6]),
+    "before the last bin": ([8.0, 2.0, 9.0], [10, 9]),
+    "it fits nowhere": ([9.0, 2.0, 50.0, 6.0], [9, 52, 6]),
+}
+
+
+@pytest.mark.parametrize(("rows", "expected"), TOO_LITTLE.values(), ids=TOO_LITTLE)
+def test_what_is_too_little_joins_the_bin_where_it_fits(rows, expected):
+    label = [0, 1, 1, 1][: len(rows)]
     assert cut(BoundedIsotonic(5, 10), label, in_order(label), np.array(rows)).weight.tolist() == expected
 
 

@@ -50,16 +50,15 @@ def test_a_bin_of_two_rows_counts_whatever_the_weights_are_scaled_by():
     )
 
 
-@pytest.mark.parametrize(
-    ("norm", "values", "expected"),
-    [
-        (root, [-1.0, 0.5], 0.0),
-        (PowerMean(500.0), [1e-3, 0.0], 1e-3 * 0.5 ** (1 / 500)),
-        (PowerMean(3.0), [0.0, 0.0], 0.0),
-        (PowerMean(3.0), [-0.5, 0.5], 0.5),
-    ],
-    ids=["a negative mean", "a high power of a small value", "zeros", "absolute values"],
-)
+AT_LIMITS = {
+    "a negative mean": (root, [-1.0, 0.5], 0.0),
+    "a high power of a small value": (PowerMean(500.0), [1e-3, 0.0], 1e-3 * 0.5 ** (1 / 500)),
+    "zeros": (PowerMean(3.0), [0.0, 0.0], 0.0),
+    "absolute values": (PowerMean(3.0), [-0.5, 0.5], 0.5),
+}
+
+
+@pytest.mark.parametrize(("norm", "values", "expected"), AT_LIMITS.values(), ids=AT_LIMITS)
 def test_norms_at_their_limits(norm, values, expected):
     assert norm(np.array(values), np.array([0.5, 0.5])) == pytest.approx(expected)
 

@@ -134,6 +134,12 @@ def test_several_problems_are_averaged_by_their_shares(function):
     assert function(label, prob) == pytest.approx(function((label == top).astype(int), prob.max(axis=1)), rel=1e-9)
 
 
+def test_a_class_that_is_never_predicted_has_no_share():
+    prob = np.array([[0.6, 0.4, 0.0], [0.7, 0.3, 0.0], [0.8, 0.2, 0.0], [0.4, 0.6, 0.0], [0.3, 0.7, 0.0]])
+    expected = (3 * (2 / 2.1) + 2 * (1 / 1.3)) / 5
+    assert observed_expected_ratio([0, 1, 0, 1, 0], prob, notion="top-label") == pytest.approx(expected)
+
+
 # What is known of them
 
 
@@ -255,25 +261,24 @@ def test_the_test_of_the_ratio_has_its_size_where_nearly_all_are_events(n, rate)
 # What has no answer
 
 
-@pytest.mark.parametrize(
-    ("label", "prob", "answers"),
-    [
-        ([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9], (np.inf, np.nan)),
-        ([0, 0, 1, 1], [0.1, 0.6, 0.6, 0.9], (np.inf, np.nan)),
-        ([1, 1, 0, 0], [0.1, 0.2, 0.6, 0.9], (-np.inf, np.nan)),
-        ([0, 1, 0, 1], [0.3, 0.3, 0.3, 0.3], (np.nan, np.nan)),
-        ([1, 1, 1, 1], [0.1, 0.2, 0.6, 0.9], (np.nan, np.nan)),
-        ([0], [0.1], (np.nan, np.nan)),
-    ],
-    ids=["separated", "separated but for a tie", "upside down", "one score", "one class", "one row"],
-)
-def test_slope_and_intercept_of_degenerate_data_are_documented_and_warned_of(label, prob, answers):
-    for function, answer in zip((calibration_slope, calibration_intercept), answers, strict=True):
+DEGENERATE = {
+    "separated": ([0, 0, 1, 1], [0.1, 0.2, 0.6, 0.9], np.inf),
+    "separated but for a tie": ([0, 0, 1, 1], [0.1, 0.6, 0.6, 0.9], np.inf),
+    "upside down": ([1, 1, 0, 0], [0.1, 0.2, 0.6, 0.9], -np.inf),
+    "one score": ([0, 1, 0, 1], [0.3, 0.3, 0.3, 0.3], np.nan),
+    "one class": ([1, 1, 1, 1], [0.1, 0.2, 0.6, 0.9], np.nan),
+    "one row": ([0], [0.1], np.nan),
+}
+
+
+@pytest.mark.parametrize(("label", "prob", "slope"), DEGENERATE.values(), ids=DEGENERATE)
+def test_slope_and_intercept_of_degenerate_data_are_documented_and_warned_of(label, prob, slope):
+    for function, answer in ((calibration_slope, slope), (calibration_intercept, np.nan)):
         with pytest.warns(CalibrationWarning, match="must have two classes whose scores overlap"):
             np.testing.assert_equal(function(label, prob), answer)
     with pytest.warns(CalibrationWarning):
         found = assess(label, prob, metrics=["calibration-slope"], n_resamples=2)["calibration-slope"]
-    expected = (answers[0], -np.inf, np.inf) if np.isinf(answers[0]) else (np.nan,) * 3
+    expected = (slope, -np.inf, np.inf) if np.isinf(slope) else (np.nan,) * 3
     np.testing.assert_equal((found.value, found.lower, found.upper), expected)
     assert np.isnan(found.pvalue)
 

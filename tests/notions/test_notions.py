@@ -20,7 +20,7 @@ from calibrant.curves import bin_test_curve, calibration_map, validity_curve
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.decompositions import accuracy
 from calibrant.notions import ClassWise, Confidence, SharedClassWise, ThresholdedClassWise, TopKConfidence, WithinGroups
-from calibrant.significance import by_group, resampling_test
+from calibrant.significance import by_group, paired_test, resampling_test
 
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")
 
@@ -211,9 +211,10 @@ def test_more_classes_than_a_byte_counts_are_ranked_and_grouped(k):
     assert groups == [[i for i in range(40) if top[i] == j] for j in range(300)]
 
 
-@pytest.mark.parametrize(
-    ("notion", "twin"), [(TopKConfidence, top_k.top_k_confidence), (notions.TopKLabel, top_k.top_k_label)]
-)
+RANKS = [(TopKConfidence, top_k.top_k_confidence), (notions.TopKLabel, top_k.top_k_label)]
+
+
+@pytest.mark.parametrize(("notion", "twin"), RANKS)
 @given(data=st.data())
 def test_the_first_k_ranks_are_what_their_definition_says(notion, twin, data):
     label, prob, weight = data.draw(tables())
@@ -378,6 +379,8 @@ def test_tests_and_the_assessment_find_the_same_value(metric):
     )
     one, other = (assess(metrics=[metric], **FEW, **data) for data in (pair, table))
     assert one[metric].value == other[metric].value
+    prob = pair.pop("y_prob")
+    assert paired_test(prob_a=prob, prob_b=prob**2, metric=metric, **FEW, **pair).statistic != 0.0
     assert (one.n_rows, one.n_classes) == (other.n_rows, other.n_classes)
     assert repr(one.curve) == repr(other.curve)
     assert one.class_curve.notion == "top-label"
@@ -437,21 +440,6 @@ def test_groups_are_those_of_the_exact_test(counts, ratio):
     codes = groups_of(counts, ratio=ratio)
     found = [[j for j, code in enumerate(codes) if code == group] for group in range(max(codes) + 1)]
     assert found == shared_class_wise.groups(counts, ratio)
-
-
-@pytest.mark.parametrize(
-    ("prior", "n", "ratio"),
-    [
-        (np.full(20, 1 / 20), 100, 2.0),
-        (np.full(100, 1 / 100), 5000, 2.0),
-        ((2 / 3, 1 / 3), 900, 2.0),
-        ((0.5, 0.5), 900, 1.0),
-    ],
-)
-def test_chance_parts_classes_within_the_ratio_in_at_most_five_of_a_hundred_data_sets(prior, n, ratio):
-    drawn = np.random.default_rng(0).multinomial(n, prior, 400)
-    parted = [max(groups_of(counts, ratio=ratio)) > 0 for counts in drawn]
-    assert np.mean(parted) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)
 
 
 def test_weights_count_as_effective_rows():
@@ -546,12 +534,10 @@ def test_metric_diagram_and_map_show_the_groups(rows):
         assert [panel.name for panel in shown.panels] == ["classes 0, 1", "classes 2, 3, 4"]
 
 
-@pytest.mark.parametrize(
-    ("groups", "names"), [([0] * 6, ["all classes"]), ([1, 0, 1, 1, 1, 1], ["class b", "classes a, c, d, ... (5)"])]
-)
-def test_problems_bear_the_names_of_the_classes_that_share(groups, names):
+def test_problems_bear_the_names_of_the_classes_that_share():
     problem = as_problem(list("abcdef"), np.full((6, 6), 1 / 6))
-    assert [part.name for part in SharedClassWise(groups).split(problem)] == names
+    for codes, names in (([0] * 6, ["all classes"]), ([1, 0, 1, 1, 1, 1], ["class b", "classes a, c, d, ... (5)"])):
+        assert [part.name for part in SharedClassWise(codes).split(problem)] == names
 
 
 # What they are called, and what is refused

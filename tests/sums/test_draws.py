@@ -183,15 +183,6 @@ def test_the_law_of_the_range_is_that_of_paths_between_walls_anywhere(r):
 
 
 @LAWS
-def test_both_series_agree_where_either_can_be_used(law, monkeypatch):
-    x = np.linspace(0.9, 1.6, 57)
-    monkeypatch.setattr(draws, "SPLIT", 0.5)
-    images = law.sf(x)
-    monkeypatch.setattr(draws, "SPLIT", 3.0)
-    np.testing.assert_allclose(law.sf(x), images, atol=1e-12, rtol=0)
-
-
-@LAWS
 def test_the_survival_function_falls_from_one_to_zero(law):
     x = np.concatenate([[0.0, 1e-300, 1e-3], np.linspace(0.01, 40, 4000), [np.inf]])
     survival = law.sf(x)

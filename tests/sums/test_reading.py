@@ -168,18 +168,10 @@ TABLE[np.arange(N_ROWS), np.arange(N_ROWS) % N_CLASSES] = 0.5
 OF_TABLE = np.arange(N_ROWS) // 3 % N_CLASSES
 
 
-@pytest.mark.parametrize(
-    "metric",
-    [
-        accuracy,
-        cb.log_loss,
-        cb.brier_score_loss,
-        cb.expected_calibration_error,
-        cb.classwise_calibration_error,
-        cb.top_label_calibration_error,
-        cb.measure,
-    ],
-)
+ERRORS = [cb.expected_calibration_error, cb.classwise_calibration_error, cb.top_label_calibration_error]
+
+
+@pytest.mark.parametrize("metric", [*ERRORS, accuracy, cb.log_loss, cb.brier_score_loss, cb.measure])
 def test_a_table_in_single_precision_is_not_copied(metric, monkeypatch):
     monkeypatch.setattr("calibrant.binning.bins.CHUNK", 1 << 11)
     monkeypatch.setattr("calibrant.sums.reading.CHUNK", 1 << 11)
@@ -355,11 +347,11 @@ def test_weights_that_do_not_count_rows_have_no_intervals():
             getattr(cells.weights, name)
 
 
+SOME, OTHERS = "ks-error ace mcb", "kuiper-error smooth-ece debiased-ece roc-auc hull-auc dsc unc"
+
+
 @pytest.mark.first(1)
-@pytest.mark.parametrize(
-    "names",
-    [["ks-error", "ace", "mcb"], ["kuiper-error", "smooth-ece", "debiased-ece", "roc-auc", "hull-auc", "dsc", "unc"]],
-)
+@pytest.mark.parametrize("names", [SOME.split(), OTHERS.split()])
 def test_assess_states_intervals_and_how_near_the_figures_are(names, monkeypatch):
     monkeypatch.setattr(fine_grid, "MOST_CELLS", 1 << 18)
     rng = np.random.default_rng(5)
