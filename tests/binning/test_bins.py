@@ -83,10 +83,7 @@ TWINS = {
     "unique": (Unique(), binned.unique),
     "isotonic": (Isotonic(), tuned_binning.isotonic),
     "sweep of equal mass": (MonotonicSweep(most_bins=9), tuned_binning.monotonic_sweep(binned.equal_mass, 9)),
-    "sweep of equal width": (
-        MonotonicSweep("equal-width", most_bins=9),
-        tuned_binning.monotonic_sweep(binned.equal_width, 9),
-    ),
+    "sweep of width": (MonotonicSweep("equal-width", 9), tuned_binning.monotonic_sweep(binned.equal_width, 9)),
 }
 
 
@@ -289,17 +286,13 @@ def test_a_class_that_is_never_predicted_needs_no_edges():
 
 
 def test_bins_without_rows_change_nothing():
-    notion, prob, label = as_notion("top-label"), np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), [0, 1]
-    whole, first, second = (
-        as_problem([label[i] for i in rows], prob[rows], labels=[0, 1, 2]) for rows in ([0, 1], [0], [1])
-    )
-    plan = Plan.of_cells([(notion, Given([0.0, 0.65, 1.0]))])
+    whole = as_problem([0, 1], np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]), labels=[0, 1, 2])
+    first, second = whole.at(slice(0, 1)), whole.at(slice(1, 2))
+    plan = Plan.of_cells([(as_notion("top-label"), Given([0.0, 0.65, 1.0]))])
     added, seen = scan(first, plan) + scan(second, plan), scan(whole, plan)
     for one, other in zip(added.cells[0], seen.cells[0], strict=True):
-        assert (one.bins.edges.tolist(), one.bins.count.tolist()) == (
-            other.bins.edges.tolist(),
-            other.bins.count.tolist(),
-        )
+        assert one.bins.edges.tolist() == other.bins.edges.tolist()
+        assert one.bins.count.tolist() == other.bins.count.tolist()
 
 
 # What is refused

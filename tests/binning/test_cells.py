@@ -194,15 +194,9 @@ def tree_of(prob, **options):
 # What is refused
 
 REFUSED = [
-    *[
-        (lambda n=n: RecursiveSplit(**n), ValueError, "must be a whole number, at least")
-        for n in ({"n_splits": -1}, {"steps": 0})
-    ],
-    (
-        lambda: tree_of(np.full((1, 6), 1 / 6), steps=100),
-        ValueError,
-        "steps must make a grid of at most 20000000 numbers; got 100 steps for 6",
-    ),
+    (lambda: RecursiveSplit(n_splits=-1), ValueError, "n_splits must be a whole number, at least 0"),
+    (lambda: RecursiveSplit(steps=0), ValueError, "steps must be a whole number, at least 1"),
+    (lambda: tree_of(np.full((1, 6), 1 / 6), steps=100), ValueError, "at most 20000000 numbers; got 100 steps for 6"),
     (lambda: SimplexGrid(0), ValueError, r"n_bins must be a whole number, at least 1; got 0\. "),
     (lambda: Projection(0), ValueError, r"n_bins must be a whole number, at least 1; got 0\. "),
     (lambda: Sierpinski(1.5), TypeError, r"depth must be a whole number, at least 0; got 1\.5\. 2 makes"),
@@ -267,9 +261,8 @@ def test_splits_and_cells_are_what_the_definition_says(rows, n_splits, steps):
 
 @pytest.mark.parametrize(("n_classes", "steps"), [(2, 5), (3, 4), (4, 3), (5, 1)])
 def test_the_grid_holds_all_forecasts_of_whole_steps_in_their_order(n_classes, steps):
-    np.testing.assert_allclose(
-        simplex_grid(n_classes, steps), np.array(twin.lattice(n_classes, steps)) / steps, rtol=1e-15
-    )
+    expected = np.array(twin.lattice(n_classes, steps)) / steps
+    np.testing.assert_allclose(simplex_grid(n_classes, steps), expected, rtol=1e-15)
 
 
 def test_the_default_grids_are_those_of_the_paper_and_as_fine_as_fits_beyond():
@@ -303,10 +296,8 @@ def test_a_walk_follows_the_largest_difference():
     assert set(TREE.index(prob).tolist()) == {0, 1, 2}
     np.testing.assert_array_equal(TREE.leaves()[TREE.index(prob)], TREE.nodes(prob))
     np.testing.assert_array_equal(list(TREE.stages(prob)), [TREE.nodes(prob, n) for n in range(3)])
-    assert TREE.up(np.array([[1.0, 0.5], [2.0, 0.5], [4.0, 0.5]])).T.tolist() == [
-        [7, 6, 1, 2, 4],
-        [1.5, 1, 0.5, 0.5, 0.5],
-    ]
+    once, half = TREE.up(np.array([[1.0, 0.5], [2.0, 0.5], [4.0, 0.5]])).T.tolist()
+    assert (once, half) == ([7, 6, 1, 2, 4], [1.5, 1, 0.5, 0.5, 0.5])
     assert (TREE.parent.tolist(), TREE.n_regions.tolist()) == ([0, 1], [1, 2, 3])
 
 

@@ -45,9 +45,8 @@ def test_a_bin_of_two_rows_counts_whatever_the_weights_are_scaled_by():
     for weight in (0.1, 0.3, 0.7, 1.1, 1e-9):
         np.testing.assert_allclose(debiased(label, score, np.full(6, weight), Unique()), expected, rtol=1e-9)
     options = {"binning": Unique(), "loss": "debiased squared gap", "norm": "root"}
-    assert calibration_error(label, score, sample_weight=np.full(6, 0.3), **options) == pytest.approx(
-        0.2380476, rel=1e-6
-    )
+    found = calibration_error(label, score, sample_weight=np.full(6, 0.3), **options)
+    assert found == pytest.approx(0.2380476, rel=1e-6)
 
 
 AT_LIMITS = {
@@ -102,9 +101,8 @@ def rejected(test, k, n, p, level):
 def near_the_ends(k, n, level, rng, size):
     """Probabilities where the exact test decides, on the scale on which its p-value jumps and on a finer one."""
     (lower,), (upper,) = accepted("binomial", one(k), one(n), level)
-    p = np.concatenate(
-        [end + rng.normal(0.0, scale, size) for end in (lower, upper) for scale in (1.0 / n, 1e-2 / n, 1e-6)]
-    )
+    scales = (1.0 / n, 1e-2 / n, 1e-6)
+    p = np.concatenate([end + rng.normal(0.0, scale, size) for end in (lower, upper) for scale in scales])
     return np.unique(np.clip(p, 0.0, 1.0))
 
 
@@ -336,10 +334,7 @@ REFUSED = [
     (lambda: of(norm=PowerMean), r"norm must be a word or a function; got the class PowerMean\. Pass PowerMean\(\)\."),
     (lambda: of(across=PowerMean), r"across must be a word or a function; got the class PowerMean\."),
     (lambda: of(binning=EqualMass), r"binning must be a number, a word or a Binning; got the class EqualMass\. Pass"),
-    (
-        lambda: of(notion=SharedClassWise),
-        r"notion must be a name or a Notion; got the class SharedClassWise\. Pass Shar",
-    ),
+    (lambda: of(notion=SharedClassWise), r"notion must be a name or a Notion; got the class SharedClassWise\. Pass"),
     *[
         (lambda word=word: as_norm(word), "norm must be one of .* such as 'l3', or a function; got")
         for word in ("l0", "l0.5", "l", "l3 ", "linf")
@@ -348,13 +343,11 @@ REFUSED = [
         (lambda level=level: BinTest(level=level), "level must be a number, above 0 and below 1; got")
         for level in (0.0, 1.0, -0.1, 5, float("nan"))
     ],
-    *[
-        (
-            lambda weight=weight: weighing(weight),
-            rf"sample_weight must have a sum below 2\*\*53 where .*; got {got}\+1.\.",
-        )
-        for weight, got in (([1e16] * 5, "5e"), ([2.0**52, 2.0**52, 0.0, 0.0, 0.0], "9.*e"))
-    ],
+    (lambda: weighing([1e16] * 5), r"sample_weight must have a sum below 2\*\*53 where .*; got 5e\+1.\."),
+    (
+        lambda: weighing([2.0**52, 2.0**52, 0, 0, 0]),
+        r"sample_weight must have a sum below 2\*\*53 where .*; got 9.*e\+1",
+    ),
 ]
 
 

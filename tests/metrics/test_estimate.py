@@ -166,11 +166,8 @@ def forecast(temperature):
     """
     logit = np.random.default_rng(0).normal(0.0, 1.5, (300, 3))
     said, true = np.exp(logit), np.exp(logit / temperature)
-    return (
-        said / said.sum(axis=1, keepdims=True),
-        true / true.sum(axis=1, keepdims=True),
-        np.resize([3.0, 0.75, 0.75], 300),
-    )
+    said, true = (rows / rows.sum(axis=1, keepdims=True) for rows in (said, true))
+    return said, true, np.resize([3.0, 0.75, 0.75], 300)
 
 
 @cache
@@ -331,9 +328,8 @@ def test_the_value_is_the_error_and_the_interval_holds_it_without_its_bias(spell
 
 
 def test_the_root_of_squares_is_estimated_as_the_norm_of_gaps():
-    assert estimate_calibration_error(Y, P, loss="squared gap", norm="root", **BRIEFLY) == pytest.approx(
-        estimate_calibration_error(Y, P, norm="l2", **BRIEFLY)
-    )
+    found = estimate_calibration_error(Y, P, loss="squared gap", norm="root", **BRIEFLY)
+    assert found == pytest.approx(estimate_calibration_error(Y, P, norm="l2", **BRIEFLY))
 
 
 def test_the_default_is_the_same_each_time_and_none_draws_anew():

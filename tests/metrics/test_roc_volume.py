@@ -27,18 +27,16 @@ def small_tables(draw, most_rows=2, classes=two_to_four):
     """Every class occurs, forecasts tie and repeat; labels, probabilities and weights."""
     k = draw(classes)
     n = k + draw(st.integers(0, most_rows))
-    raw = draw(
-        st.lists(st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(any), min_size=n, max_size=n).map(np.array)
-    )
+    row = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(any)
+    raw = np.array(draw(st.lists(row, min_size=n, max_size=n)))
     label = np.array([*range(k), *draw(st.lists(st.integers(0, k - 1), min_size=n - k, max_size=n - k))])
     weight = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
     return label, raw / raw.sum(axis=1, keepdims=True), weight
 
 
 def rows_of(label, prob, weight=None):
-    return surfaces.SurfaceRows.of(
-        as_simplex(as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1])))
-    )
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    return surfaces.SurfaceRows.of(as_simplex(problem))
 
 
 def sought(rows, most):

@@ -188,7 +188,6 @@ def test_the_two_bin_error_is_that_of_the_definition(rows):
     label, score, weight = rows
     found = metrics.averaged_two_bin_error(label, score, sample_weight=weight)
     assert found == pytest.approx(cumulative.two_bins(label.tolist(), score.tolist(), weight.tolist()), abs=1e-12)
-    assert metrics.averaged_two_bin_error(label, score, sample_weight=weight, squared=True) == pytest.approx(
-        found**2, abs=1e-15
-    )
+    squared = metrics.averaged_two_bin_error(label, score, sample_weight=weight, squared=True)
+    assert squared == pytest.approx(found**2, abs=1e-15)
     assert abs(np.average(label - score, weights=weight)) / np.sqrt(2) <= found + 1e-12

@@ -30,11 +30,8 @@ TWINS = binned.NOTIONS | top_k.NOTIONS | shared_class_wise.NOTIONS
 
 def rows_of(notion, problem):
     """The rows of each problem that has some."""
-    return [
-        list(zip(part.score.tolist(), part.outcome.tolist(), part.weight.tolist(), strict=True))
-        for part in notion.split(problem)
-        if part.size
-    ]
+    parts = [part for part in notion.split(problem) if part.size]
+    return [list(zip(p.score.tolist(), p.outcome.tolist(), p.weight.tolist(), strict=True)) for p in parts]
 
 
 P = np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5], [0.7, 0.2, 0.1]])
@@ -151,14 +148,12 @@ def test_whole_weights_of_one_predicted_class_make_no_bins_of_their_own(more):
     top, score = np.arange(400) % 2, rng.uniform(0.5, 1.0, 400)
     prob = np.where(top[:, None] == 0, np.column_stack([score, 1 - score]), np.column_stack([1 - score, score]))
     weight = np.where(top == 0, 4.0, 0.5) * more
-    fitted = cb.ByNotion(cb.HistogramBinning(PointsPerBin(50)), "top-label").fit(
-        prob, rng.permutation(top), sample_weight=weight
-    )
+    fitted = cb.ByNotion(cb.HistogramBinning(PointsPerBin(50)), "top-label")
+    fitted.fit(prob, rng.permutation(top), sample_weight=weight)
     # 400 rows weigh 900: the first 200 stand for 356 rows and fill 7 bins, the others for 44.
     assert [len(one.count_) for one in fitted.calibrators_] == [7, 1]
-    curve = cb.reliability_curve(
-        top * 0, score, notion=WithinGroups(top), binning=PointsPerBin(50), sample_weight=weight
-    )
+    options = {"binning": PointsPerBin(50), "sample_weight": weight}
+    curve = cb.reliability_curve(top * 0, score, notion=WithinGroups(top), **options)
     assert [len(panel.bins) for panel in curve.panels] == [7, 1]
 
 
@@ -175,15 +170,11 @@ def test_one_against_the_rest_is_that_part_of_all_classes():
 
 
 def test_a_class_may_be_named_and_a_calibrator_looks_its_name_up():
-    named, numbered = (
-        calibration_error(["a", "b", "b"], P, labels=list("abc"), notion=notions.OneVsRest(which)) for which in ("b", 1)
-    )
+    both = notions.OneVsRest("b"), notions.OneVsRest(1)
+    named, numbered = (calibration_error(["a", "b", "b"], P, labels=list("abc"), notion=one) for one in both)
     assert named == numbered
-    by_name, by_number = (
-        cb.ByNotion(cb.IsotonicCalibration(), notions.OneVsRest(which)).fit(P, ["a", "b", "c"]).predict_proba(P)
-        for which in ("b", 1)
-    )
-    np.testing.assert_array_equal(by_name, by_number)
+    named, numbered = (cb.ByNotion(cb.IsotonicCalibration(), one).fit(P, list("abc")).predict_proba(P) for one in both)
+    np.testing.assert_array_equal(named, numbered)
 
 
 # The highest k classes
@@ -228,9 +219,8 @@ def test_the_first_k_ranks_are_what_their_definition_says(notion, twin, data):
 def test_each_rank_has_a_calibrator_of_its_own_and_the_rest_keeps_what_is_left(word):
     """Of the first rank half were right, at no score more than at another; of the second a third; by class it is the same."""
     fitted = cb.ByNotion(cb.IsotonicCalibration(finite=None), word).fit(np.tile(P, (2, 1)), [0, 1, 2, 0, 2, 1])
-    np.testing.assert_allclose(
-        fitted.predict_proba(P), [[1 / 2, 1 / 3, 1 / 6], [1 / 6, 1 / 3, 1 / 2], [1 / 2, 1 / 3, 1 / 6]]
-    )
+    expected = np.array([[3, 2, 1], [1, 2, 3], [3, 2, 1]]) / 6
+    np.testing.assert_allclose(fitted.predict_proba(P), expected)
 
 
 # Groups
@@ -374,9 +364,8 @@ def test_by_default_a_pair_is_about_confidence_as_a_table_is():
 @pytest.mark.parametrize("metric", ["top-label-ece", "top-label-mce", "ece"])
 def test_tests_and_the_assessment_find_the_same_value(metric):
     table, pair = both()
-    assert resampling_test(metric=metric, **FEW, **pair).statistic == pytest.approx(
-        resampling_test(metric=metric, **FEW, **table).statistic, rel=1e-12
-    )
+    found, expected = (resampling_test(metric=metric, **FEW, **data).statistic for data in (pair, table))
+    assert found == pytest.approx(expected, rel=1e-12)
     one, other = (assess(metrics=[metric], **FEW, **data) for data in (pair, table))
     assert one[metric].value == other[metric].value
     prob = pair.pop("y_prob")
@@ -416,10 +405,8 @@ def groups_of(counts, **options):
 
 
 def contents_of(notion, problem):
-    return [
-        (part.score.tolist(), part.outcome.tolist(), part.weight.tolist(), part.share, part.name)
-        for part in notion.split(problem)
-    ]
+    parts = list(notion.split(problem))
+    return rows_of(notion, problem), [(part.share, part.name) for part in parts if part.size]
 
 
 @pytest.fixture(scope="module")
@@ -459,10 +446,8 @@ def test_classes_of_equal_frequency_are_flattened(table):
     prob, weight, label = np.repeat(prob, k, axis=0), np.repeat(weight, k), np.tile(np.arange(k), len(prob))
     problem = as_problem(label, prob, sample_weight=weight)
     assert contents_of(SharedClassWise(), problem) == contents_of(notions.as_notion("flattened"), problem)
-    one, other = (
-        cb.ByNotion(cb.IsotonicCalibration(finite=None), notion).fit(prob, label, weight).predict_proba(prob)
-        for notion in ("shared-class-wise", "flattened")
-    )
+    words, isotonic = ("shared-class-wise", "flattened"), cb.IsotonicCalibration(finite=None)
+    one, other = (cb.ByNotion(isotonic, word).fit(prob, label, weight).predict_proba(prob) for word in words)
     np.testing.assert_array_equal(one, other)
 
 

@@ -142,9 +142,8 @@ def test_other_notions_and_bins_have_the_spread_of_labels_drawn_by_row(notion, b
     problem = problem_of(WORLDS["three classes"][0])
     sizes = []
     for by_sums in (False, True):
-        _, noise = drawn(
-            problem, notion, as_binning(binning), by_sums=by_sums, seed=by_sums, draws=1500, monkeypatch=monkeypatch
-        )
+        options = {"by_sums": by_sums, "seed": by_sums, "draws": 1500, "monkeypatch": monkeypatch}
+        _, noise = drawn(problem, notion, as_binning(binning), **options)
         sizes.append(np.abs(noise).sum(axis=1))
     agree(*sizes)
 
@@ -167,9 +166,8 @@ def test_sums_of_resampled_rows_vary_as_those_of_rows_drawn_with_replacement(n_b
     variance = np.bincount(of, residual**2) - observed**2 / score.size
     np.testing.assert_allclose(drawn.var(axis=0), variance, rtol=0.06, atol=1e-9)
     covariance = np.cov(drawn[:, :2].T)[0, 1]
-    assert covariance == pytest.approx(
-        -observed[0] * observed[1] / score.size, abs=4.5 * np.sqrt(variance[:2].prod() / 20_000)
-    )
+    rounding = 4.5 * np.sqrt(variance[:2].prod() / 20_000)
+    assert covariance == pytest.approx(-observed[0] * observed[1] / score.size, abs=rounding)
 
 
 # Which road is taken

@@ -129,10 +129,8 @@ def test_the_compiled_pass_gives_the_same_of_a_column(monkeypatch):
     edges = np.arange(16) / 15
     near = np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -1)]).clip(0, 1)
     score = np.concatenate([near, rng.random(500), rng.random(200) * 1e-7])
-    problem, plan = (
-        as_problem(rng.random(score.size) < 0.5, score),
-        Plan.of_cells([(Binary(), EqualWidth(15))], noise=True),
-    )
+    problem = as_problem(rng.random(score.size) < 0.5, score)
+    plan = Plan.of_cells([(Binary(), EqualWidth(15))], noise=True)
     load(monkeypatch, False)
     plain = scan(problem, plan)
     load(monkeypatch, True)
