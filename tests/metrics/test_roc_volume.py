@@ -273,7 +273,7 @@ def test_classes_that_a_threshold_tells_apart_have_the_volume_one(method, n_clas
 @pytest.mark.first(1)
 @pytest.mark.parametrize("n_classes", [6, 40])
 def test_beyond_five_classes_the_hull_is_undefined_with_a_warning_and_the_probability_is_not(n_classes):
-    label, prob = forecasts(60, n_classes, separation=6.0)
+    label, prob = forecasts(5 * n_classes, n_classes, separation=6.0)
     message = f"at most 5 classes; got {n_classes}, and it is set to nan. Call volume_under_surface_score with method="
     with pytest.warns(CalibrationWarning, match=message):
         assert np.isnan(volume_under_surface_score(label, prob))
