@@ -14,7 +14,7 @@ from calibrant._core.registry import entries
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.kinds import ThroughLens
 
-# What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_log_losses.py is about these.
+# What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_decompositions.py is about these.
 pytestmark = pytest.mark.filterwarnings("ignore:(expected )?log loss")
 
 METRICS = entries("metric")

@@ -7,6 +7,7 @@ import pytest
 
 from calibrant.metrics import estimate_calibration_error
 
+OPTIONS = {"notion": "top-label", "labels": [0, 1, 2]}
 SHARES, ROWS, DRAWS = (0.6, 0.3, 0.1), 2000, 50
 NOISE = 4.0
 """Monte Carlo standard errors that a mean of the draws may be off."""
@@ -36,9 +37,7 @@ def estimates(word):
     gap, found = WORLDS[word][0], []
     for seed in range(DRAWS):
         c, score, y = drawn(gap, seed)
-        of = estimate_calibration_error(
-            y, score, y_pred=c, notion="top-label", labels=[0, 1, 2], n_resamples=60, rng=seed
-        )
+        of = estimate_calibration_error(y, score, y_pred=c, **OPTIONS, n_resamples=60, rng=seed)
         found.append((of.value, of.debiased, of.noise_floor))
     return np.array(found).T
 
@@ -55,9 +54,7 @@ def test_the_bias_corrected_error_is_within_a_quarter_of_the_noise_floor_of_the_
 def test_the_bias_corrected_error_is_the_stretched_shape_whose_median_is_the_value():
     """The formula of the docstring, from its definition, with noise of calibrated labels and of the bootstrap."""
     c, score, y = drawn(WORLDS["a gap of 0.05, its sign alternating"][0], 0)
-    found = estimate_calibration_error(
-        y, score, y_pred=c, notion="top-label", labels=[0, 1, 2], n_resamples=2000, rng=0
-    )
+    found = estimate_calibration_error(y, score, y_pred=c, **OPTIONS, n_resamples=2000, rng=0)
     cell = np.unique(np.column_stack([c, np.ceil(score * 15)]), axis=0, return_inverse=True)[1].ravel()
     rows = np.bincount(cell)
     gap = np.bincount(cell, (y == c) - score) / rows

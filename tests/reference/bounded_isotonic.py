@@ -125,34 +125,3 @@ def best_monotone_of_all(outcome):
     return min(
         criterion(outcome, sizes) for sizes in partitions(n) if all(a <= b for a, b in pairwise(rates(outcome, sizes)))
     )
-
-
-def best(outcome, least=1, most=None, *, monotone=False, starts=None):
-    """Least criterion among the partitions whose sizes are within bounds, and whose rates do not decrease if asked.
-
-    A dynamic programme: of the partitions of the first rows that end with the bin [a, b), the best one. ``starts`` are the
-    rows at which a bin may begin. None where there is no such partition.
-    """
-    n = len(outcome)
-    most = n if most is None else most
-    cuts = sorted({0, n} | set(range(n) if starts is None else starts))
-    reached = [0]
-    for y in outcome:
-        reached.append(reached[-1] + y)
-
-    def cost(a, b):
-        events, size = reached[b] - reached[a], b - a
-        return Fraction(events * (size - events), size)
-
-    def rate(a, b):
-        return Fraction(reached[b] - reached[a], b - a)
-
-    found = {b: {} for b in cuts}  # found[b][a]: least sum over the bins up to b of which the last is [a, b)
-    for b in cuts[1:]:
-        for a in cuts:
-            if a >= b or not least <= b - a <= most:
-                continue
-            before = [total for c, total in found[a].items() if not monotone or rate(c, a) <= rate(a, b)]
-            if a == 0 or before:
-                found[b][a] = min(before, default=0) + cost(a, b)
-    return min(found[n].values()) / n if found[n] else None

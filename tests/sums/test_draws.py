@@ -1,23 +1,17 @@
+"""Draws: bootstrap sums, labels that follow a forecast, sources of randomness, and laws of a Brownian motion."""
+
 import numpy as np
 import pytest
-from scipy.stats import chisquare
+from reference import brownian as reference
+from scipy.stats import chisquare, norm
 
 from calibrant import assess, corp_curve, decision_curve
 from calibrant._core.rows import Weights
 from calibrant.datasets import SurveyMixture, make_softmax_forecast
 from calibrant.significance import resampling_test
-from calibrant.sums.draws import MOST_GROUPS, Bootstrap, ConsistentLabels, as_rng
-
-Y, P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
-SEEDED = {
-    "as_rng": as_rng,
-    "assess": lambda rng: assess(Y, P, rng=rng),
-    "corp_curve": lambda rng: corp_curve(Y, P, rng=rng),
-    "resampling_test": lambda rng: resampling_test(Y, P, metric="ece", rng=rng),
-    "decision_curve": lambda rng: decision_curve(Y, P, rng=rng),
-    "softmax forecast": lambda rng: make_softmax_forecast(5, 3, rng=rng),
-    "mixture": lambda rng: SurveyMixture().sample(5, rng=rng),
-}
+from calibrant.significance.of_forecast import LARGEST_DISTANCE, RANGE
+from calibrant.sums import draws
+from calibrant.sums.draws import MOST_GROUPS, SPLIT, Bootstrap, ConsistentLabels, as_rng
 
 
 def z_of_mean(sample, expected):
@@ -31,39 +25,30 @@ def test_the_mean_of_bootstrap_sums_is_the_sum(n):
     assert abs(z_of_mean(Bootstrap(n, 4000, rng).sums(values), values.sum())) < 4
 
 
-@pytest.mark.parametrize("n", [40, MOST_GROUPS])
-def test_the_variance_of_bootstrap_sums_is_that_of_resampling_rows(n):
-    """Of n rows drawn with replacement: n times the variance. The relative error of a variance is sqrt(2 / resamples)."""
+@pytest.mark.parametrize(("n", "groups"), [(40, np.inf), (MOST_GROUPS, np.inf), (20 * MOST_GROUPS, MOST_GROUPS)])
+def test_the_variance_of_bootstrap_sums_is_that_of_resampling_rows(n, groups):
+    """Of n rows drawn with replacement: n times the variance. The relative error of a variance is sqrt(2 / resamples).
+
+    Beyond MOST_GROUPS the variance is right over groupings: its own relative error adds sqrt(2 / groups).
+    """
     rng = np.random.default_rng(1)
-    values, resamples = rng.normal(size=n), 20_000
+    values, resamples = rng.exponential(size=n), 4000
     sums = Bootstrap(n, resamples, rng).sums(values)
-    assert abs(sums.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples)
-
-
-def test_groups_keep_the_variance_of_rows():
-    """Beyond MOST_GROUPS the variance is right over groupings: its own relative error adds sqrt(2 / groups)."""
-    n, resamples = 20 * MOST_GROUPS, 4000
-    rng = np.random.default_rng(2)
-    values = rng.exponential(size=n)
-    sums = Bootstrap(n, resamples, rng).sums(values)
-    assert abs(sums.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples + 2 / MOST_GROUPS)
+    assert abs(sums.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples + 2 / groups)
 
 
 def test_what_moves_in_groups_is_what_moves_in_sums_of_rows():
     rng = np.random.default_rng(3)
     values, bootstrap = rng.normal(size=(500, 2)), Bootstrap(500, 20, rng)
     groups = np.stack([np.bincount(bootstrap.group, column, bootstrap.n_groups) for column in values.T], axis=1)
-    np.testing.assert_allclose(
-        bootstrap.moved(groups) + values.sum(axis=0),
-        np.stack([bootstrap.sums(column) for column in values.T], axis=1),
-        rtol=1e-9,
-    )
+    expected = np.stack([bootstrap.sums(column) for column in values.T], axis=1)
+    np.testing.assert_allclose(bootstrap.moved(groups) + values.sum(axis=0), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("most", [10**9, 0], ids=["one by one", "in groups"])
 def test_copies_are_drawn_one_by_one(monkeypatch, most):
     """The variance of a sum over N rows drawn with replacement is N times that of one, within four standard errors."""
-    monkeypatch.setattr("calibrant.sums.draws.MOST_NUMBERS", most)
+    monkeypatch.setattr(draws, "MOST_NUMBERS", most)
     rng, n, resamples = np.random.default_rng(6), 3000, 2000
     values, times = rng.normal(size=n), rng.integers(1, 30, n).astype(float)
     values -= values @ times / times.sum()
@@ -72,22 +57,18 @@ def test_copies_are_drawn_one_by_one(monkeypatch, most):
     assert abs(sums.var() / (times @ values**2) - 1) < 4 * np.sqrt(2 / resamples + 2 * (most == 0) / MOST_GROUPS)
 
 
-def test_groups_are_as_equal_as_they_can_be():
+def test_groups_are_as_equal_as_they_can_be_and_every_resample_has_as_many_rows():
     sizes = np.bincount(Bootstrap(2 * MOST_GROUPS + 7, 1, np.random.default_rng(4)).group)
     assert sorted(set(sizes.tolist())) == [2, 3]
     assert len(sizes) == MOST_GROUPS
-
-
-def test_every_resample_has_as_many_rows():
-    sums = Bootstrap(250, 30, np.random.default_rng(5)).sums(np.ones(250))
-    np.testing.assert_array_equal(sums, np.full(30, 250.0))
+    np.testing.assert_array_equal(Bootstrap(250, 30, np.random.default_rng(5)).sums(np.ones(250)), np.full(30, 250.0))
 
 
 @pytest.fixture(params=["plain", "compiled"])
 def path(request, monkeypatch):
     """Both ways of drawing: what is claimed holds of each."""
     if request.param == "compiled":
-        monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
+        monkeypatch.setattr(draws, "KERNEL_PAYS_FROM", 0)
 
 
 @pytest.mark.usefixtures("path")
@@ -102,10 +83,8 @@ def test_drawn_labels_come_as_often_as_foretold():
 @pytest.mark.usefixtures("path")
 def test_each_row_is_drawn_from_its_own_forecast():
     prob = np.eye(5)[[3, 0, 4, 2, 1, 1]]
-    draws = list(ConsistentLabels(prob, 50, np.random.default_rng(7)))
-    assert len(draws) == 50
-    for labels in draws:
-        assert labels.tolist() == [3, 0, 4, 2, 1, 1]
+    found = list(ConsistentLabels(prob, 50, np.random.default_rng(7)))
+    assert [labels.tolist() for labels in found] == [[3, 0, 4, 2, 1, 1]] * 50
 
 
 @pytest.mark.usefixtures("path")
@@ -125,11 +104,11 @@ def test_rows_that_sum_nearly_to_one_are_drawn_within_the_columns():
 
 def test_sums_at_are_the_weights_of_the_labels_in_each_cell():
     cell = np.array([[0, -1], [1, 0], [-1, 1], [2, 2]], dtype=np.int32)
-    weight, draws = np.array([1.0, 2.0, 4.0, 8.0]), np.array([[0, 1, 0, 1], [1, 0, 1, 0]])
+    weight, drawn = np.array([1.0, 2.0, 4.0, 8.0]), np.array([[0, 1, 0, 1], [1, 0, 1, 0]])
     labels = ConsistentLabels(np.full((4, 2), 0.5), 2, np.random.default_rng(9))
-    assert labels.sums_at(cell, draws, weight, 4).tolist() == [[3.0, 0.0, 8.0, 0.0], [0.0, 6.0, 8.0, 0.0]]
+    assert labels.sums_at(cell, drawn, weight, 4).tolist() == [[3.0, 0.0, 8.0, 0.0], [0.0, 6.0, 8.0, 0.0]]
     counted = ConsistentLabels(np.full((4, 2), 0.5), 2, np.random.default_rng(9), times=weight)
-    of_each = weight[None, :, None] * (draws[:, :, None] == np.arange(2))
+    of_each = weight[None, :, None] * (drawn[:, :, None] == np.arange(2))
     assert counted.sums_at(cell, of_each, weight, 4).tolist() == [[3.0, 0.0, 8.0, 0.0], [0.0, 6.0, 8.0, 0.0]]
 
 
@@ -145,7 +124,7 @@ def test_compiled_and_plain_draws_are_the_same(monkeypatch):
     prob = np.random.default_rng(0).dirichlet(np.ones(6), 300)
     prob[::5] = np.eye(6)[2]
     plain = np.array(list(ConsistentLabels(prob, 5, as_rng(1))))
-    monkeypatch.setattr("calibrant.sums.draws.KERNEL_PAYS_FROM", 0)
+    monkeypatch.setattr(draws, "KERNEL_PAYS_FROM", 0)
     np.testing.assert_array_equal(np.array(list(ConsistentLabels(prob, 5, as_rng(1)))), plain)
 
 
@@ -154,11 +133,23 @@ def test_a_generator_is_used_as_it_is():
     assert as_rng(rng) is rng
 
 
+Y, P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
+SEEDED = {
+    "as_rng": as_rng,
+    "assess": lambda rng: assess(Y, P, rng=rng),
+    "corp_curve": lambda rng: corp_curve(Y, P, rng=rng),
+    "resampling_test": lambda rng: resampling_test(Y, P, metric="ece", rng=rng),
+    "decision_curve": lambda rng: decision_curve(Y, P, rng=rng),
+    "softmax forecast": lambda rng: make_softmax_forecast(5, 3, rng=rng),
+    "mixture": lambda rng: SurveyMixture().sample(5, rng=rng),
+}
+
+
 @pytest.mark.parametrize(("rng", "error"), [("a", TypeError), (True, TypeError), (0.5, TypeError), (-1, ValueError)])
 @pytest.mark.parametrize("function", SEEDED.values(), ids=SEEDED)
 def test_what_is_no_source_of_randomness_is_refused(function, rng, error):
     message = (
-        rf"rng must be a whole number, at least 0; got {rng!r}\. Pass a seed such as 0, a numpy\.random\.Generator, or"
+        rf"rng must be a whole number, at least 0; got {rng!r}\. Pass a seed such as 0, a numpy\.random\.Generator"
     )
     with pytest.raises(error, match=message):
         function(rng)
@@ -169,3 +160,35 @@ def test_a_seed_does_not_repeat_the_numbers_that_a_user_makes_data_with(seed):
     ours, theirs = as_rng(seed).random(5), np.random.default_rng(seed).random(5)
     assert not np.isin(ours, theirs).any()
     np.testing.assert_array_equal(as_rng(seed).random(5), ours)
+
+
+# Brownian motion
+
+
+LAWS = pytest.mark.parametrize("law", [LARGEST_DISTANCE, RANGE], ids=["distance", "range"])
+GRID = np.array([0.06, 0.2, 0.5, 0.8, 1.0, 1.2, SPLIT, 1.3, 1.6, 2.0, 3.0, 4.5])
+
+
+@pytest.mark.parametrize("x", GRID[2:])
+def test_the_law_of_the_distance_is_that_of_paths_between_two_walls(x):
+    assert 1.0 - LARGEST_DISTANCE.sf(x) == pytest.approx(reference.distance_at_most(x), abs=1e-12)
+
+
+@pytest.mark.parametrize("r", [0.9, 1.2, 1.5, 2.0, 2.5, 3.5])
+def test_the_law_of_the_range_is_that_of_paths_between_walls_anywhere(r):
+    assert 1.0 - RANGE.sf(r) == pytest.approx(reference.range_at_most(r), abs=3e-8)
+
+
+@LAWS
+def test_the_survival_function_falls_from_one_to_zero(law):
+    x = np.concatenate([[0.0, 1e-300, 1e-3], np.linspace(0.01, 40, 4000), [np.inf]])
+    survival = law.sf(x)
+    assert survival[0] == 1.0
+    assert survival[-1] == 0.0
+    assert (np.diff(survival) <= 1e-15).all()
+
+
+def test_far_tails_keep_their_relative_accuracy():
+    """Far out a path that goes so far goes there on one side: 4 and 8 times the normal tail."""
+    assert LARGEST_DISTANCE.sf(9.0) == pytest.approx(4 * norm.sf(9.0), rel=1e-12)
+    assert RANGE.sf(9.0) == pytest.approx(8 * norm.sf(9.0), rel=1e-12)

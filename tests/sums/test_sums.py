@@ -1,9 +1,11 @@
-"""What noise is drawn from: sums by outcome, and the rows that stay. Merged parts equal the whole."""
+"""What noise is drawn from: sums by outcome, and the rows that stay. Merged parts equal the whole, also of another process."""
 
 import json
-from functools import partial
+import pickle
+from functools import partial, reduce
 from itertools import chain
 from math import fsum
+from operator import add
 
 import numpy as np
 import pytest
@@ -11,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import columns, tables
 
-import calibrant.sums.reading
 from calibrant import EqualMass, EqualWidth
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
+from calibrant.binning import bins
+from calibrant.metrics.kinds import LogLoss
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, OneVsRest, TopLabel
-from calibrant.sums import Plan, Sums, scan
+from calibrant.sums import Plan, Sums, reading, scan
 from calibrant.sums.draws import RowSample, Strata, keys_of
 
 NOTIONS = (ClassWise(), TopLabel(), Confidence(), Flattened(), OneVsRest(0))
@@ -32,24 +35,15 @@ def written(sums):
     return json.dumps(sums.to_dict(), allow_nan=False)
 
 
-def same_noise(ours, theirs):
-    for mine, its in zip(chain(*ours.cells), chain(*theirs.cells), strict=True):
-        np.testing.assert_array_equal(mine.strata.count, its.strata.count)
-        np.testing.assert_allclose(mine.strata.sums, its.strata.sums, rtol=1e-12)
-    np.testing.assert_array_equal(ours.kept.number, theirs.kept.number)
-    np.testing.assert_array_equal(ours.kept.problem.prob, theirs.kept.problem.prob)
-    assert ours.rows == theirs.rows
-
-
 @given(rows=columns(), n_bins=st.integers(1, 20))
 def test_strata_are_sums_of_what_is_nearer_to_zero_of_p_and_1_minus_p(rows, n_bins):
     label, score, _ = rows
     problem = as_problem(label, score, labels=[0, 1])
-    bins = EqualWidth(n_bins)(problem)
-    found = Strata.of(problem, bins)
-    at, occurred = bins.index(score), problem.outcome
+    cut = EqualWidth(n_bins)(problem)
+    found = Strata.of(problem, cut)
+    at, occurred = cut.index(score), problem.outcome
     for b in range(n_bins):
-        m = np.where(bins.left[b] + bins.right[b] > 1.0, 1.0 - score, score)
+        m = np.where(cut.left[b] + cut.right[b] > 1.0, 1.0 - score, score)
         for y in (0, 1):
             own = m[(at == b) & (occurred == y)]
             assert found.count[y, b] == own.size
@@ -63,14 +57,19 @@ def test_strata_and_kept_rows_of_batches_in_any_order_are_those_of_all_rows(rows
     cuts = sorted(data.draw(st.lists(st.integers(0, problem.size), max_size=4)))
     ends = list(zip([0, *cuts], [*cuts, problem.size], strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("calibrant.sums.reading.MOST", 3)
+        patch.setattr(reading, "MOST", 3)
         whole = scan(problem, PLAN, first=7)
         parts = [scan(problem.at(slice(*pair)), PLAN, first=7 + pair[0]) for pair in data.draw(st.permutations(ends))]
         while len(parts) > 1:  # added in any order, and in any tree
             other = parts.pop(data.draw(st.integers(0, len(parts) - 1)))
             at = data.draw(st.integers(0, len(parts) - 1))
             parts[at] = parts[at] + other
-    same_noise(parts[0], whole)
+    for mine, its in zip(chain(*parts[0].cells), chain(*whole.cells), strict=True):
+        np.testing.assert_array_equal(mine.strata.count, its.strata.count)
+        np.testing.assert_allclose(mine.strata.sums, its.strata.sums, rtol=1e-12)
+    np.testing.assert_array_equal(parts[0].kept.number, whole.kept.number)
+    np.testing.assert_array_equal(parts[0].kept.problem.prob, whole.kept.problem.prob)
+    assert parts[0].rows == whole.rows
     first = np.argsort(keys_of(7 + np.arange(problem.size)))[:3]
     assert (whole.kept.number - 7).tolist() == sorted(first.tolist())
 
@@ -87,13 +86,8 @@ def test_strata_survive_json_bit_for_bit(rows):
 
 def load(monkeypatch, value):
     """Say whether compiled loops are there, for any number of rows."""
-    monkeypatch.setattr("calibrant.sums.reading.are_loaded", lambda: value)
-    monkeypatch.setattr("calibrant.sums.reading.FEWEST", 1)
-
-
-@pytest.fixture
-def compiled(monkeypatch):
-    load(monkeypatch, True)
+    monkeypatch.setattr(reading, "are_loaded", lambda: value)
+    monkeypatch.setattr(reading, "FEWEST", 1)
 
 
 def table(n, n_classes, seed=0):
@@ -124,9 +118,9 @@ def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtyp
     load(monkeypatch, False)
     plain = scan(problem, PLAN)
     load(monkeypatch, True)
-    monkeypatch.setattr("calibrant.sums.reading.CHUNK", 500)
-    monkeypatch.setattr("calibrant.binning.bins.CHUNK", 500)
-    monkeypatch.setattr(calibrant.sums.reading, "BLOCK", 700)
+    monkeypatch.setattr(reading, "CHUNK", 500)
+    monkeypatch.setattr(bins, "CHUNK", 500)
+    monkeypatch.setattr(reading, "BLOCK", 700)
     assert_same_cells(scan(problem, PLAN).cells, plain.cells)
 
 
@@ -135,24 +129,22 @@ def test_the_compiled_pass_gives_the_same_of_a_column(monkeypatch):
     edges = np.arange(16) / 15
     near = np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -1)]).clip(0, 1)
     score = np.concatenate([near, rng.random(500), rng.random(200) * 1e-7])
-    problem, plan = (
-        as_problem(rng.random(score.size) < 0.5, score),
-        Plan.of_cells([(Binary(), EqualWidth(15))], noise=True),
-    )
+    problem = as_problem(rng.random(score.size) < 0.5, score)
+    plan = Plan.of_cells([(Binary(), EqualWidth(15))], noise=True)
     load(monkeypatch, False)
     plain = scan(problem, plan)
     load(monkeypatch, True)
     assert_same_cells(scan(problem, plan).cells, plain.cells)
 
 
-@pytest.mark.usefixtures("compiled")
 def test_the_number_of_threads_makes_no_difference(monkeypatch):
-    monkeypatch.setattr("calibrant.sums.reading.CHUNK", 100)
-    monkeypatch.setattr("calibrant.binning.bins.CHUNK", 100)
-    monkeypatch.setattr("calibrant.sums.reading.PARALLEL_FROM", 1)
+    load(monkeypatch, True)
+    monkeypatch.setattr(reading, "CHUNK", 100)
+    monkeypatch.setattr(bins, "CHUNK", 100)
+    monkeypatch.setattr(reading, "PARALLEL_FROM", 1)
     problem, found = table(1000, 3), []
     for workers in (1, 3):
-        monkeypatch.setattr("calibrant.sums.reading.n_processors", partial(int, workers))
+        monkeypatch.setattr(reading, "n_processors", partial(int, workers))
         found.append(written(scan(problem, PLAN)))
     assert found[0] == found[1]
 
@@ -161,7 +153,7 @@ def test_the_number_of_threads_makes_no_difference(monkeypatch):
 
 
 def test_other_binnings_and_weights_have_no_compiled_pass(monkeypatch):
-    monkeypatch.setattr(calibrant.sums.reading, "_summed", None)  # calling it would raise
+    monkeypatch.setattr(reading, "_summed", None)  # calling it would raise
     load(monkeypatch, True)
     problem = table(300, 3)
     by_mass = scan(problem, Plan.of_cells([(ClassWise(), EqualMass(4))], noise=True))
@@ -201,3 +193,27 @@ def test_two_batches_that_number_their_rows_alike_do_not_add_up():
     part = scan(table(50, 3), PLAN)
     with pytest.raises(ValueError, match="rows of several batches must have numbers of their own; got the same"):
         part + part
+
+
+# Sums that travel
+
+
+SENT = Plan(cells=((ClassWise(), EqualWidth(5)),), scores=(("nll", LogLoss().impossible_rows),), noise=True)
+
+
+def test_sums_that_were_sent_by_another_process_add_up():
+    rng = np.random.default_rng(0)
+    prob, y = rng.dirichlet(np.ones(3), 60), rng.integers(0, 3, 60)
+    problem, there = as_problem(y, prob), pickle.loads(pickle.dumps(SENT))
+    parts = [scan(problem.at(rows), there, first=rows.start) for rows in (slice(0, 25), slice(25, 60))]
+    sent = [pickle.loads(pickle.dumps(part)) for part in parts]
+    assert reduce(add, sent).to_dict() == reduce(add, parts).to_dict()
+
+
+def test_rows_in_any_order_are_kept_by_their_own_numbers():
+    rng = np.random.default_rng(1)
+    prob, y = rng.dirichlet([0.1, 0.2, 0.3], 9000), rng.integers(0, 3, 9000)
+    whole = scan(as_problem(y, prob), SENT)
+    order = rng.permutation(9000)
+    parts = [scan(as_problem(y[rows], prob[rows]), whole.plan, first=rows) for rows in np.split(order, [10, 5000])]
+    np.testing.assert_array_equal(reduce(add, parts).kept.number, whole.kept.number)

@@ -1,20 +1,29 @@
-"""What each binning of the simplex makes of it."""
-
-import math
+"""What each binning of the simplex makes of it: grids, triangles, projections, trees of splits, a cell for each forecast."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import projection, sierpinski, simplex
+from reference import recursive_split as twin
 from strategies import tables
 
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
-from calibrant.binning import Projection, Sierpinski, SimplexBinning, SimplexGrid, SimplexUnique
-from calibrant.binning.cells import _append, as_simplex_binning
+from calibrant.binning import (
+    Projection,
+    RecursiveSplit,
+    Sierpinski,
+    SimplexBinning,
+    SimplexGrid,
+    SimplexUnique,
+    SplitTree,
+)
+from calibrant.binning.cells import POINTS, _append, as_simplex_binning, simplex_grid, steps_of
 from calibrant.calibrators import CanonicalBinning
 from calibrant.metrics import canonical_calibration_error
+
+pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 
 
 def cut(binning, prob, label=None, weight=None):
@@ -61,11 +70,6 @@ def test_bins_of_a_grid_are_those_between_equal_edges(n_bins):
     assert (prob <= (found + 1) / n_bins).all()
 
 
-def test_a_cell_of_a_grid_without_rows_is_no_cell():
-    partition = cut(SimplexGrid(5), [[0.1, 0.9], [0.5, 0.5]]).partition
-    assert partition.index(np.array([[0.05, 0.95], [0.9, 0.1]])).tolist() == [0, -1]
-
-
 def test_a_thousand_classes_cost_no_memory():
     prob = np.random.default_rng(0).dirichlet(np.full(1000, 0.01), 50)
     bins = cut(SimplexGrid(5), prob)
@@ -79,13 +83,6 @@ def test_a_thousand_classes_cost_no_memory():
 @pytest.mark.parametrize(("depth", "n_cells"), [(0, 1), (1, 4), (2, 13), (3, 40), (4, 121), (12, 797161)])
 def test_the_number_of_cells_of_sierpinski(depth, n_cells):
     assert cut(Sierpinski(depth), [[0.2, 0.3, 0.5]]).partition.n_cells == n_cells
-
-
-@pytest.mark.parametrize("depth", [1, 2, 3])
-def test_the_middle_of_each_triangle_is_its_own_cell(depth):
-    leaves = sierpinski.leaves(depth)
-    inside = np.array([[float(sum(column) / 3) for column in zip(*triangle, strict=True)] for _, triangle in leaves])
-    assert cut(Sierpinski(depth), inside).partition.index(inside).tolist() == list(range(len(leaves)))
 
 
 dyadic = st.integers(0, 64).flatmap(lambda a: st.integers(0, 64 - a).map(lambda b: (a / 64, b / 64, (64 - a - b) / 64)))
@@ -110,10 +107,6 @@ def test_the_last_bit_over_a_border_is_seen_at_every_depth():
 # Projection
 
 
-def made_by(partition):
-    return list(zip(partition.direction.tolist(), partition.threshold.tolist(), strict=True))
-
-
 @given(rows=tables(), others=tables(n_classes=st.just(4)), n_bins=st.integers(1, 8), data=st.data())
 def test_cells_of_a_projection_are_what_the_algorithm_says(rows, others, n_bins, data):
     label, prob, weight = rows
@@ -124,7 +117,8 @@ def test_cells_of_a_projection_are_what_the_algorithm_says(rows, others, n_bins,
     partition = cut(binning, prob, label, weight).partition
     turns = projection.cyclic(n_classes, 100) if directions is None else directions
     made = projection.cuts(np.repeat(prob, weight.astype(int), axis=0).tolist(), n_bins, turns)
-    assert made_by(partition) == [(list(direction), threshold) for direction, threshold in made]
+    found = list(zip(partition.direction.tolist(), partition.threshold.tolist(), strict=True))
+    assert found == [(list(direction), threshold) for direction, threshold in made]
     for table in (prob, others[1][:, :n_classes]):
         assert partition.index(table).tolist() == [projection.cell(row, made) for row in table.tolist()]
         assert partition.is_boundary(table).tolist() == [projection.is_boundary(row, made) for row in table.tolist()]
@@ -145,40 +139,11 @@ def test_without_ties_cells_hold_equal_numbers_of_rows_one_of_each_on_its_cut(di
     assert inside.min() >= 1
 
 
-@given(rows=tables())
-def test_every_cell_of_a_projection_holds_rows_whatever_the_ties(rows):
-    label, prob, weight = rows
-    bins = cut(Projection(), prob, label, weight)
-    assert bins.count.min() >= 1
-    assert len(bins) <= math.ceil(weight.sum() / 2)
-
-
-def test_equal_forecasts_are_one_cell_without_a_cut():
-    bins = cut(Projection(), np.full((100, 4), 0.25))
-    assert bins.count.tolist() == [100]
-    assert not bins.partition.is_boundary(np.full((1, 4), 0.25)).any()
-
-
 def test_a_class_that_is_never_foretold_is_passed_over():
     prob = np.random.default_rng(0).dirichlet(np.ones(2), 99)
     for columns in ([0, 1, 2], [2, 0, 1], [0, 2, 1]):
         padded = np.column_stack([prob, np.zeros(99)])[:, columns]
         assert cut(Projection(10), padded).count.tolist() == cut(Projection(10), prob).count.tolist() == [10] * 9 + [9]
-
-
-def test_cuts_go_no_further_than_the_directions_that_are_given():
-    prob = np.random.default_rng(0).dirichlet(np.ones(3), 100)
-    bins = cut(Projection(5, [[-1, 0, 0], [0, 0, -1]]), prob)
-    assert bins.count.tolist() == [20, 20, 60]
-
-
-def test_directions_of_unequal_length_make_the_same_cells():
-    prob = np.random.default_rng(0).dirichlet(np.ones(3), 100)
-    one, other = (
-        cut(Projection(4, scale * np.array([[-1.0, 0.5, 0.0], [0.0, 1.0, -1.0], [0.0, 0.0, -1.0]])), prob)
-        for scale in (1, 8)
-    )
-    np.testing.assert_array_equal(one.partition.index(prob), other.partition.index(prob))
 
 
 def test_random_directions_are_unit_vectors_of_the_seed():
@@ -218,9 +183,20 @@ def test_a_zero_is_a_zero_whatever_its_sign():
     assert partition.index(np.array([[-0.0, 1.0]])).tolist() == [0]
 
 
+# Splits at centres
+
+
+def tree_of(prob, **options):
+    label = np.zeros(len(prob), dtype=int)
+    return RecursiveSplit(**options).partition(as_simplex(as_problem(label, prob, labels=range(prob.shape[1]))))
+
+
 # What is refused
 
 REFUSED = [
+    (lambda: RecursiveSplit(n_splits=-1), ValueError, "n_splits must be a whole number, at least 0"),
+    (lambda: RecursiveSplit(steps=0), ValueError, "steps must be a whole number, at least 1"),
+    (lambda: tree_of(np.full((1, 6), 1 / 6), steps=100), ValueError, "at most 20000000 numbers; got 100 steps for 6"),
     (lambda: SimplexGrid(0), ValueError, r"n_bins must be a whole number, at least 1; got 0\. "),
     (lambda: Projection(0), ValueError, r"n_bins must be a whole number, at least 1; got 0\. "),
     (lambda: Sierpinski(1.5), TypeError, r"depth must be a whole number, at least 0; got 1\.5\. 2 makes"),
@@ -244,17 +220,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("word", "binning"),
-    [
-        ("sierpinski-3", Sierpinski(3)),
-        ("projection-10", Projection(10)),
-        ("grid-4", SimplexGrid(4)),
-        ("grid", SimplexGrid()),
-    ],
-)
-def test_a_number_behind_a_word_is_its_first_parameter(word, binning):
-    assert as_simplex_binning(word) == binning
+def test_a_number_behind_a_word_is_its_first_parameter():
+    found = [as_simplex_binning(word) for word in ("sierpinski-3", "projection-10", "grid-4", "grid")]
+    assert found == [Sierpinski(3), Projection(10), SimplexGrid(4), SimplexGrid()]
 
 
 @pytest.mark.parametrize(("call", "error", "message"), REFUSED, ids=[row[-1][:60] for row in REFUSED])
@@ -278,3 +246,91 @@ def test_sums_of_decimals_along_a_direction_that_are_equal_are_in_one_cell():
     cells = Projection(2, directions=[[-1.0, -1.0, 0.0]]).partition(as_problem([0, 1, 2, 0, 1], prob))
     assert cells.index(prob).tolist() == [0, 0, 0, 1, 1]
     assert cells.is_boundary(prob).tolist() == [True, True, True, False, False]
+
+
+@given(rows=tables(), n_splits=st.integers(0, 8), steps=st.integers(1, 7))
+def test_splits_and_cells_are_what_the_definition_says(rows, n_splits, steps):
+    prob = rows[1]
+    tree = tree_of(prob, n_splits=n_splits, steps=steps)
+    gammas, cells = twin.split(prob.tolist(), n_splits, steps)
+    assert len(tree.gamma) == len(gammas)
+    np.testing.assert_allclose(tree.gamma.ravel(), np.ravel(gammas).astype(float), atol=1e-12)
+    index = tree.index(prob)
+    assert sorted(np.flatnonzero(index == cell).tolist() for cell in range(tree.n_cells)) == cells
+
+
+@pytest.mark.parametrize(("n_classes", "steps"), [(2, 5), (3, 4), (4, 3), (5, 1)])
+def test_the_grid_holds_all_forecasts_of_whole_steps_in_their_order(n_classes, steps):
+    expected = np.array(twin.lattice(n_classes, steps)) / steps
+    np.testing.assert_allclose(simplex_grid(n_classes, steps), expected, rtol=1e-15)
+
+
+def test_the_default_grids_are_those_of_the_paper_and_as_fine_as_fits_beyond():
+    assert [len(simplex_grid(k, steps_of(k))) for k in (2, 3, 4)] == [1001, 5151, 23426]
+    assert all(len(simplex_grid(k, steps_of(k))) <= POINTS < len(simplex_grid(k, steps_of(k) + 1)) for k in (5, 6))
+    assert steps_of(300) == 1
+
+
+INNER = np.array([0.3, 0.3, 0.4])
+TREE = SplitTree(
+    np.array([INNER, [0.6, 0.2, 0.2]]), np.array([[1, 2, -1], [3, -1, 4]]), np.array([0, 1, -1, -1, -1], dtype=np.int64)
+)
+
+
+def walked(p, tree, n_splits):
+    """The definition, a forecast at a time."""
+    node = 0
+    while 0 <= tree.split[node] < n_splits:
+        s = tree.split[node]
+        sides = [k for k in range(len(p)) if tree.child[s, k] >= 0]
+        node = tree.child[s, max(sides, key=lambda k: (p[k] - tree.gamma[s, k], -k))]
+    return node
+
+
+def test_a_walk_follows_the_largest_difference():
+    prob = np.vstack([np.random.default_rng(0).dirichlet(np.ones(3), 200), np.eye(3), INNER])
+    for n_splits in range(3):
+        assert TREE.nodes(prob, n_splits).tolist() == [walked(p, TREE, n_splits) for p in prob.tolist()]
+    np.testing.assert_array_equal(TREE.nodes(prob), TREE.nodes(prob, 2))
+    assert [TREE.leaves(n).tolist() for n in range(3)] == [[0], [1, 2], [2, 3, 4]]
+    assert set(TREE.index(prob).tolist()) == {0, 1, 2}
+    np.testing.assert_array_equal(TREE.leaves()[TREE.index(prob)], TREE.nodes(prob))
+    np.testing.assert_array_equal(list(TREE.stages(prob)), [TREE.nodes(prob, n) for n in range(3)])
+    once, half = TREE.up(np.array([[1.0, 0.5], [2.0, 0.5], [4.0, 0.5]])).T.tolist()
+    assert (once, half) == ([7, 6, 1, 2, 4], [1.5, 1, 0.5, 0.5, 0.5])
+    assert (TREE.parent.tolist(), TREE.n_regions.tolist()) == ([0, 1], [1, 2, 3])
+
+
+def test_no_splits_are_one_cell():
+    tree = SplitTree(np.empty(0), np.empty(0, dtype=np.int64), np.array([-1]))
+    assert tree.n_cells == 1
+    assert tree.index(np.eye(3)).tolist() == [0, 0, 0]
+    assert tree.n_regions.tolist() == [1]
+    assert [node.tolist() for node in tree.stages(np.eye(2))] == [[0, 0]]
+
+
+NO_TREES = [
+    ("gamma", [[0.3, 0.3, np.nan], [0.6, 0.2, 0.2]]),
+    ("gamma", [[0.3, 0.7], [0.6, 0.4]]),
+    ("child", [[1, 2, -1], [3, -1, 9]]),
+    ("child", [[1, 2, -1], [-1, -1, -1]]),
+    ("child", [[3, 4, -1], [1, 2, -1]]),
+    ("split", [0, 0, -1, -1, -1]),
+    ("split", [0, -1, -1, 1, -1]),
+    ("split", [0, 1, -1, -1]),
+    ("split", [[0, 1, -1, -1, -1]]),
+]
+
+
+@pytest.mark.parametrize(("name", "part"), NO_TREES)
+def test_what_is_no_tree_is_refused(name, part):
+    parts = {"gamma": TREE.gamma, "child": TREE.child, "split": TREE.split} | {name: np.array(part)}
+    with pytest.raises(ValueError, match="must make a tree"):
+        SplitTree(**parts)
+
+
+def test_numbers_that_are_not_whole_and_columns_that_are_not_there_are_refused():
+    with pytest.raises(TypeError, match="child must hold whole numbers"):
+        SplitTree(TREE.gamma, TREE.child + 0.5, TREE.split)
+    with pytest.raises(ValueError, match="prob must have 3 columns, as splits have; got 2"):
+        TREE.nodes(np.eye(2))

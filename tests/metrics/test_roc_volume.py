@@ -1,6 +1,5 @@
-"""Points, thresholds and volumes of the ROC surface against their definitions."""
+"""The ROC surface and the volume under it: points, thresholds, the hull, tuples, published figures, and how sure they are."""
 
-from itertools import combinations
 from math import factorial
 from types import SimpleNamespace
 
@@ -11,10 +10,14 @@ from hypothesis import strategies as st
 from reference import roc_surface as reference
 from scipy.spatial import ConvexHull
 
+from calibrant import assess
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant._kernels.roc_surface import best_along
+from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import roc_volume as surfaces
+from calibrant.metrics import volume_under_surface_score
+from calibrant.sums.draws import as_rng
 
 two_to_four, three_or_four = st.integers(2, 4), st.integers(3, 4)
 
@@ -24,45 +27,40 @@ def small_tables(draw, most_rows=2, classes=two_to_four):
     """Every class occurs, forecasts tie and repeat; labels, probabilities and weights."""
     k = draw(classes)
     n = k + draw(st.integers(0, most_rows))
-    raw = draw(
-        st.lists(st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(any), min_size=n, max_size=n).map(np.array)
-    )
+    row = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(any)
+    raw = np.array(draw(st.lists(row, min_size=n, max_size=n)))
     label = np.array([*range(k), *draw(st.lists(st.integers(0, k - 1), min_size=n - k, max_size=n - k))])
     weight = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
     return label, raw / raw.sum(axis=1, keepdims=True), weight
 
 
 def rows_of(label, prob, weight=None):
-    return surfaces.SurfaceRows.of(
-        as_simplex(as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1])))
-    )
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    return surfaces.SurfaceRows.of(as_simplex(problem))
 
 
-def drawn(n, n_classes, seed=0, concentration=1.0):
+def sought(rows, most):
+    """The surface at thresholds that the data say."""
+    return surfaces.surface_points(rows, surfaces.as_thresholds("data", most, rows))
+
+
+def forecasts(n, n_classes, seed=0, separation=1.0):
+    """Labels and the true probabilities of them, with some noise of the classes."""
     rng = np.random.default_rng(seed)
-    prob = rng.dirichlet(np.full(n_classes, concentration), n)
-    label = (prob.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(0, n_classes - 1)
-    return label, prob
+    label = np.append(np.arange(n_classes), rng.integers(0, n_classes, n - n_classes))
+    seen = rng.normal(size=(n, n_classes)) + separation * np.eye(n_classes)[label]
+    odds = np.exp(separation * seen)
+    return label, odds / odds.sum(axis=1, keepdims=True)
 
 
 # Points
-
-
-@given(table=small_tables(most_rows=8), seed=st.integers(0, 99))
-def test_points_are_the_shares_on_their_own_sides(table, seed):
-    label, prob, weight = table
-    k = prob.shape[1]
-    gamma = np.random.default_rng(seed).normal(1 / k, 0.4, (5, k))
-    gamma += (1 - gamma.sum(axis=1, keepdims=True)) / k
-    expected = [reference.point(prob.tolist(), label, weight, g) for g in gamma.tolist()]
-    np.testing.assert_allclose(surfaces.surface_points(rows_of(label, prob, weight), gamma), expected, atol=1e-12)
 
 
 @given(table=small_tables())
 def test_the_corners_of_all_cells_give_every_point_of_the_surface(table):
     label, prob, weight = table
     rows = rows_of(label, prob, weight)
-    points = surfaces.surface_points(rows, surfaces.as_thresholds("data", 10**6, rows))
+    points = sought(rows, 10**6)
     assert {tuple(p) for p in points.round(9).tolist()} == reference.all_points(prob.tolist(), label, weight)
 
 
@@ -79,7 +77,7 @@ def test_few_thresholds_give_points_of_the_surface_only_and_not_too_many(table):
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 6])
 def test_the_corners_tell_one_class_alone(n_classes):
-    label, prob = drawn(60, n_classes)
+    label, prob = forecasts(60, n_classes)
     corners = surfaces.surface_points(rows_of(label, prob), surfaces.corner_thresholds(n_classes))
     np.testing.assert_array_equal(corners, np.eye(n_classes))
 
@@ -91,19 +89,6 @@ def test_a_grid_reaches_beyond_the_simplex_on_each_side(n_classes, steps, beyond
     assert grid.min() == pytest.approx(-beyond / steps)
     assert grid.max() == pytest.approx(1 + beyond / steps)
     np.testing.assert_allclose(grid.sum(axis=1), 1.0)
-
-
-def test_a_grid_that_no_memory_holds_is_refused():
-    rows = rows_of(*drawn(60, 7))
-    with pytest.raises(ValueError, match=r"at most 10000000 combinations of steps; got 10 steps for 7 classes, which"):
-        surfaces.as_thresholds(10, 100, rows)
-
-
-def test_thresholds_are_not_sought_for_more_than_five_classes():
-    rows = rows_of(*drawn(60, 9))
-    with pytest.raises(ValueError, match=r'"data" must be of at most 5 classes; got 9\. Pass thresholds themselves'):
-        surfaces.as_thresholds("data", 100, rows)
-    assert len(surfaces.as_thresholds(np.full((2, 9), 1 / 9), 100, rows)) == 11
 
 
 def test_numbers_of_corners_beyond_all_integers_are_too_many():
@@ -143,8 +128,8 @@ def test_directions_are_those_of_the_facets():
 
 
 def test_the_rows_on_which_thresholds_are_moved_are_like_all_of_their_class(monkeypatch):
-    monkeypatch.setattr("calibrant.metrics.roc_volume.MOST_ROWS", 60)
-    rows = rows_of(*drawn(900, 3, seed=9))
+    monkeypatch.setattr(surfaces, "MOST_ROWS", 60)
+    rows = rows_of(*forecasts(900, 3, seed=9))
     sample = surfaces._sample(rows)
     for k in range(3):
         some, everyone = sample.prob[sample.label == k], rows.prob[rows.label == k]
@@ -155,7 +140,7 @@ def test_the_rows_on_which_thresholds_are_moved_are_like_all_of_their_class(monk
 def test_two_scores_that_differ_beyond_all_rounding_of_the_other_column_are_parted():
     prob = np.array([1e-30, 1e-20])
     rows = surfaces.SurfaceRows.of(as_simplex(as_problem([0, 1], prob)))
-    assert surfaces.Hull.of(surfaces.surface_points(rows, surfaces.as_thresholds("data", 1, rows))).volume == 1.0
+    assert surfaces.Hull.of(sought(rows, 1)).volume == 1.0
 
 
 # Hull
@@ -165,14 +150,14 @@ def test_two_scores_that_differ_beyond_all_rounding_of_the_other_column_are_part
 def test_the_hull_volume_is_that_of_all_points_and_the_origin(table):
     label, prob, weight = table
     rows = rows_of(label, prob, weight)
-    volume = surfaces.Hull.of(surfaces.surface_points(rows, surfaces.as_thresholds("data", 10**6, rows))).volume
+    volume = surfaces.Hull.of(sought(rows, 10**6)).volume
     expected = reference.hull_volume(sorted(reference.all_points(prob.tolist(), label, weight)))
     assert volume == pytest.approx(expected, abs=1e-7)
 
 
 def test_a_facet_at_the_origin_has_no_volume_though_rounding_moves_it_off(monkeypatch):
-    rows = rows_of(*drawn(30, 3, seed=1))
-    points = surfaces.surface_points(rows, surfaces.as_thresholds("data", 100, rows))
+    rows = rows_of(*forecasts(30, 3, seed=1))
+    points = sought(rows, 100)
     expected = surfaces.Hull.of(points).volume
 
     def moved(given):
@@ -181,22 +166,15 @@ def test_a_facet_at_the_origin_has_no_volume_though_rounding_moves_it_off(monkey
         equations[:, -1] -= 1e-10
         return SimpleNamespace(equations=equations, simplices=found.simplices)
 
-    monkeypatch.setattr("calibrant.metrics.roc_volume.ConvexHull", moved)
+    monkeypatch.setattr(surfaces, "ConvexHull", moved)
     assert surfaces.Hull.of(points).volume == expected
-
-
-def test_moved_thresholds_enclose_more_than_the_authors_grid():
-    label, prob = drawn(500, 3, seed=2)
-    rows = rows_of(label, prob)
-    grid = surfaces.Hull.of(surfaces.surface_points(rows, surfaces.grid_thresholds(3))).volume
-    assert surfaces.Hull.of(surfaces.surface_points(rows, surfaces.as_thresholds("data", 1000, rows))).volume > grid
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
 def test_the_pull_of_the_points_is_the_gradient_of_the_volume(n_classes):
-    label, prob = drawn(80, n_classes, seed=3)
+    label, prob = forecasts(80, n_classes, seed=3)
     rows = rows_of(label, prob)
-    hull = surfaces.Hull.of(surfaces.surface_points(rows, surfaces.as_thresholds("data", 300, rows)))
+    hull = surfaces.Hull.of(sought(rows, 300))
     # The volume grows with the part of each class as a whole.
     np.testing.assert_allclose((hull.pull * hull.points).sum(axis=0), hull.volume)
     shift = np.random.default_rng(0).normal(size=hull.points.shape) * 1e-6
@@ -207,7 +185,7 @@ def test_the_pull_of_the_points_is_the_gradient_of_the_volume(n_classes):
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 def test_the_mean_influence_in_each_class_is_the_volume(n_classes):
-    label, prob = drawn(80, n_classes, seed=4)
+    label, prob = forecasts(80, n_classes, seed=4)
     weight = np.random.default_rng(5).integers(1, 4, 80).astype(float)
     rows = rows_of(label, prob, weight)
     gamma = surfaces.as_thresholds("data", 300, rows)
@@ -220,7 +198,7 @@ def test_the_mean_influence_in_each_class_is_the_volume(n_classes):
 
 def test_the_variance_is_the_same_seen_from_above():
     """Half of the rows that are added to each class have the largest influence, half none."""
-    label, prob = drawn(60, 3, seed=7)
+    label, prob = forecasts(60, 3, seed=7)
     rows = rows_of(label, prob)
     gamma = surfaces.as_thresholds("data", 300, rows)
     pull = surfaces.Hull.of(surfaces.surface_points(rows, gamma)).pull
@@ -238,19 +216,6 @@ def _spread(values, highest, extra):
     return squares / (n + 2 * extra) ** 2
 
 
-def test_sums_over_own_sides_are_those_of_the_points():
-    label, prob = drawn(40, 3, seed=6)
-    rows = rows_of(label, prob)
-    gamma, pull = (
-        surfaces.grid_thresholds(3, 4),
-        np.random.default_rng(0).random((len(surfaces.grid_thresholds(3, 4)), 3)),
-    )
-    total = surfaces.own_side_sums(rows, gamma, pull)
-    for k in range(3):
-        expected = (pull[:, k] * surfaces.surface_points(rows, gamma)[:, k]).sum() * (rows.label == k).sum()
-        assert total[rows.label == k].sum() == pytest.approx(expected)
-
-
 # Tuples
 
 
@@ -263,12 +228,12 @@ def test_the_share_of_tuples_that_are_sorted_right_is_its_definition(table):
 
 @pytest.mark.parametrize("n_classes", [3, 4, 5])
 def test_drawn_tuples_have_the_share_of_all_of_them(n_classes, monkeypatch):
-    label, prob = drawn(8 * n_classes, n_classes, seed=10)
+    label, prob = forecasts(8 * n_classes, n_classes, seed=10)
     label = np.arange(len(label)) % n_classes
     weight = np.random.default_rng(0).integers(1, 4, len(label)).astype(float)
     rows = rows_of(label, prob, weight)
     everyone = surfaces.sorted_right(rows, np.random.default_rng(0))
-    monkeypatch.setattr("calibrant.metrics.roc_volume.MOST_TUPLES", 0)
+    monkeypatch.setattr(surfaces, "MOST_TUPLES", 0)
     found = surfaces.sorted_right(rows, np.random.default_rng(1))
     error = np.sqrt(everyone * (1 - everyone) / surfaces.N_DRAWS)
     assert 0 < abs(found - everyone) < 4 * error
@@ -280,20 +245,134 @@ def test_forecasts_that_are_all_equal_have_the_share_of_chance(n_classes):
     chance = 1 / factorial(n_classes)
     assert surfaces.sorted_right(rows, np.random.default_rng(0)) / chance == pytest.approx(1.0)
     if n_classes <= 5:
-        assert surfaces.Hull.of(
-            surfaces.surface_points(rows, surfaces.as_thresholds("data", 100, rows))
-        ).volume == pytest.approx(chance)
+        assert surfaces.Hull.of(sought(rows, 100)).volume == pytest.approx(chance)
 
 
-def test_all_trees_of_four_classes_are_known():
-    found = {frozenset(frozenset(edge) for edge in tree) for tree in surfaces.trees(4)}
-    pairs = [frozenset(pair) for pair in combinations(range(4), 2)]
-    expected = {
-        frozenset(edges)
-        for edges in combinations(pairs, 3)
-        if len(frozenset().union(*edges)) == 4
-        and not any(len(frozenset().union(*two)) < 3 for two in combinations(edges, 2))
-    }
-    # Three edges that touch all four classes make a tree: a triangle leaves one out.
-    assert found == expected
-    assert len(found) == 16
+FIGURES = [("covertype3", "cal", 0.760733), ("covertype3", "test", 0.730387), ("covertype2", "cal", 0.872809)]
+
+
+@pytest.mark.parametrize(("name", "part", "expected"), FIGURES)
+def test_on_the_grids_of_the_paper_the_volumes_are_those_computed_independently(data_dir, name, part, expected):
+    with np.load(data_dir / f"{name}.npz") as held:
+        prob, label = held[f"P_{part}"], held[f"y_{part}"].astype(int)
+    found = volume_under_surface_score(label - label.min(), prob, thresholds=surfaces.grid_thresholds(prob.shape[1]))
+    assert found == pytest.approx(expected, abs=5e-7)
+    assert volume_under_surface_score(label - label.min(), prob) > expected
+
+
+@pytest.mark.parametrize("method", surfaces.METHODS)
+@pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
+def test_classes_that_a_threshold_tells_apart_have_the_volume_one(method, n_classes):
+    # No argmax tells them apart: the first class always has the highest probability.
+    label = np.arange(3 * n_classes) % n_classes
+    prob = 0.1 * np.eye(n_classes)[label]
+    prob[:, 0] += 0.9
+    assert volume_under_surface_score(label, prob, method=method) == pytest.approx(1.0)
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("n_classes", [6, 40])
+def test_beyond_five_classes_the_hull_is_undefined_with_a_warning_and_the_probability_is_not(n_classes):
+    label, prob = forecasts(5 * n_classes, n_classes, separation=6.0)
+    message = f"at most 5 classes; got {n_classes}, and it is set to nan. Call volume_under_surface_score with method="
+    with pytest.warns(CalibrationWarning, match=message):
+        assert np.isnan(volume_under_surface_score(label, prob))
+    with pytest.warns(CalibrationWarning, match=message):
+        found = assess(label, prob, metrics=["vus"], n_resamples=1)["vus"]
+    assert np.isnan([found.value, found.lower, found.upper]).all()
+    assert 0 < volume_under_surface_score(label, prob, method="probability") <= 1
+
+
+@pytest.mark.parametrize("method", surfaces.METHODS)
+def test_a_class_that_never_came_leaves_it_undefined_with_a_warning(method):
+    with pytest.warns(CalibrationWarning, match="rows of each class; got none of the columns \\[1\\]"):
+        assert np.isnan(volume_under_surface_score([0, 2], np.full((2, 3), 1 / 3), method=method))
+
+
+# How sure it is
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize(("n_classes", "separation"), [(2, 1.0), (3, 0.5), (3, 2.5)])
+def test_the_interval_holds_the_volume_of_the_population(n_classes, separation):
+    """In at least 17 of 20 samples: 95 % of them would be 16 or fewer in one of 60 runs."""
+    truth = volume_under_surface_score(*forecasts(20_000, n_classes, 99, separation), method="probability")
+    held = 0
+    for seed in range(20):
+        found = assess(*forecasts(150, n_classes, seed, separation), metrics=["vus"], n_resamples=1)["vus"]
+        held += found.lower <= truth <= found.upper
+        assert 0 <= found.lower <= found.value <= found.upper <= 1
+    assert held >= 17
+
+
+@pytest.mark.parametrize(("unit", "rounding"), [(8.0, 1e-12), (7.3, 0.03)])
+def test_weights_that_are_no_counts_have_an_interval_that_does_not_depend_on_their_unit(unit, rounding):
+    """But for rounding, which may part equally good thresholds on the rows left out."""
+    label, prob = forecasts(60, 3)
+    weight = np.random.default_rng(0).random(60) + 0.5
+    one, other = (
+        assess(label, prob, metrics=["vus"], n_resamples=1, sample_weight=w)["vus"] for w in (weight, unit * weight)
+    )
+    assert (one.lower, one.upper) == pytest.approx((other.lower, other.upper), rel=rounding)
+
+
+@pytest.mark.parametrize("weight", [3.0, 1e8, 1e12])
+def test_any_number_of_equal_rows_has_an_interval(weight):
+    label, prob = forecasts(60, 3)
+    found = assess(label, prob, metrics=["vus"], n_resamples=1, sample_weight=np.full(60, weight))["vus"]
+    assert found.lower < found.value < found.upper
+    assert weight == 3.0 or found.upper - found.lower < 1e-3
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.37])
+def test_parts_of_the_rows_make_up_all_of_them(unit):
+    """Equal rows are dealt one by one where weights count them, and together where they do not."""
+    label, prob = forecasts(40, 3)
+    weight = unit * np.random.default_rng(3).integers(4, 30, 40)
+    rows = surfaces.SurfaceRows.of(as_simplex(as_problem(label, prob, sample_weight=weight)))
+    parts = list(surfaces._parts(rows, as_rng(0)))
+    assert len(parts) == surfaces.FOLDS
+    np.testing.assert_allclose(sum(part.class_weight for part, _ in parts), rows.class_weight)
+    for part, rest in parts:
+        np.testing.assert_allclose(part.class_weight + rest.class_weight, rows.class_weight)
+        assert 0 < part.class_weight.sum() < rows.class_weight.sum() / 2
+        assert (len(part.label) + len(rest.label) == 40) == (unit != 1.0)
+
+
+def test_a_single_row_of_a_class_has_an_interval():
+    found = assess([0, 1, 2], np.eye(3), metrics=["vus"], n_resamples=1)["vus"]
+    assert found.lower < 0.5 < found.value == pytest.approx(1.0)
+
+
+# Refusals
+
+
+def test_thresholds_that_no_memory_holds_are_refused():
+    with pytest.raises(ValueError, match=r"at most 10000000 combinations of steps; got 10 steps for 7 classes, which"):
+        surfaces.as_thresholds(10, 100, rows_of(*forecasts(60, 7)))
+    rows = rows_of(*forecasts(60, 9))
+    with pytest.raises(ValueError, match=r'"data" must be of at most 5 classes; got 9\. Pass thresholds themselves'):
+        surfaces.as_thresholds("data", 100, rows)
+    assert len(surfaces.as_thresholds(np.full((2, 9), 1 / 9), 100, rows)) == 11
+
+
+REFUSED = [
+    ({"method": "box"}, "method must be one of 'hull', 'probability'; got 'box'"),
+    ({"thresholds": "grid"}, "thresholds must be one of 'data'; got 'grid'"),
+    ({"thresholds": 0}, "thresholds must be a whole number, at least 1; got 0"),
+    ({"thresholds": [[0.5, 0.5]]}, r"a column for each of the 3 classes; got shape \(1, 2\)"),
+    ({"thresholds": [[0.5, 0.5, np.inf]]}, r"thresholds must be finite; got inf at index \(0, 2\)"),
+    ({"n_thresholds": 0}, "n_thresholds must be a whole number, at least 1; got 0"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), REFUSED)
+def test_what_cannot_be_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        volume_under_surface_score([0, 1, 2], np.eye(3), **options)
+
+
+@pytest.mark.parametrize("thresholds", [np.timedelta64(1, "s"), "dta", 0])
+def test_thresholds_are_checked_although_a_class_has_no_rows(thresholds):
+    with pytest.raises((TypeError, ValueError), match=r"thresholds must be .*; got"):
+        volume_under_surface_score([0, 0, 0], np.eye(3), thresholds=thresholds)

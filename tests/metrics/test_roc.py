@@ -1,31 +1,35 @@
-"""Areas under ROC curves, their words, and how sure they are."""
+"""ROC curves against their definitions: points, areas, their intervals, and the hull, which is that of the isotonic fit."""
 
 import warnings
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
+from hypothesis import strategies as st
 from reference import roc as reference
 from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 from strategies import columns, tables
 
+import calibrant as cb
 from calibrant._core.border import as_problem
 from calibrant._core.registry import find
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics import area_under_roc_hull_score, hand_till_score
+from calibrant.metrics import area_under_roc_hull_score, hand_till_score, roc_convex_hull
 from calibrant.metrics.estimate import Resampling
-from calibrant.metrics.roc import area_under_roc, between_classes, each_class, mean_area, under_curve
+from calibrant.metrics.roc import area_under_roc, between_classes, each_class, mean_area, roc_panel, under_curve
 from calibrant.notions import OneVsRest
 
 NAMES = ("roc-auc", "hand-till", "hull-auc")
 RESAMPLING = Resampling(0.05, 1, np.random.default_rng(0))
 
-both = columns(min_rows=2).filter(lambda rows: 0 < rows[0].sum() < rows[0].size)
+fractions = st.floats(0.01, 5.0)
+whole = columns(min_rows=2).filter(lambda rows: 0 < rows[0].sum() < rows[0].size)
+both = whole | columns(min_rows=2, weights=fractions).filter(lambda rows: 0 < rows[0].sum() < rows[0].size)
 every = tables(min_rows=4).filter(lambda rows: np.unique(rows[0]).size == rows[1].shape[1])
 
 
-def draw(n, k, seed):
+def classes_drawn(n, k, seed):
     rng = np.random.default_rng(seed)
     prob = rng.dirichlet(np.ones(k), n)
     return (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1), prob
@@ -75,7 +79,7 @@ def test_the_hull_is_never_below_the_curve(rows):
 
 
 def test_a_notion_says_which_events():
-    label, prob = draw(200, 3, 0)
+    label, prob = classes_drawn(200, 3, 0)
     right = prob.argmax(axis=1) == label
     assert area_under_roc(label, prob, notion="confidence") == pytest.approx(roc_auc_score(right, prob.max(axis=1)))
     assert area_under_roc(label, prob, notion=OneVsRest(1)) == pytest.approx(roc_auc_score(label == 1, prob[:, 1]))
@@ -114,16 +118,6 @@ def test_a_class_that_is_never_predicted_has_no_part():
 
 
 @given(rows=columns(min_rows=4))
-def test_the_variance_is_that_of_leaving_out_each_row_of_each_class(rows):
-    """DeLong's variance is the jackknife of two samples."""
-    label, score, _ = rows
-    assume(2 <= label.sum() <= label.size - 2)
-    found = mean_area(as_problem(label, score), each_class(None, as_problem(label, score)), under_curve)
-    expected = reference.jackknife_variance(area_under_roc, label, score)
-    assert found.spread.variance == pytest.approx(expected, abs=1e-12)
-
-
-@given(rows=columns(min_rows=4))
 def test_the_interval_is_that_of_wilson_with_the_variance_of_delong(rows):
     label, score, _ = rows
     assume(2 <= label.sum() <= label.size - 2)
@@ -136,7 +130,7 @@ def test_the_interval_is_that_of_wilson_with_the_variance_of_delong(rows):
 
 @pytest.mark.parametrize("k", [3, 4])
 def test_the_variance_of_pairs_is_that_of_leaving_out_each_row_of_each_class(k):
-    label, prob = draw(50, k, k)
+    label, prob = classes_drawn(50, k, k)
     expected = reference.jackknife_variance(hand_till_score, label, prob)
     assert between_classes(as_problem(label, prob)).spread.variance == pytest.approx(expected, rel=1e-9)
 
@@ -146,17 +140,8 @@ def test_classes_told_apart_without_a_mistake_are_no_certainty(name):
     """A hundred rows of which ten are events: Wilson's interval of ten out of ten."""
     label = np.repeat([0, 1], [90, 10])
     estimate = interval(name, label, np.linspace(0.0, 1.0, 100))
-    z = 1.959963984540054
-    least = 1.0 / (1.0 + z**2 / 10.0)
     assert estimate.upper == 1.0
-    assert estimate.lower == pytest.approx(least)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_one_row_of_a_class_is_nearly_no_evidence(name):
-    estimate = interval(name, [1, 0, 0, 0, 0], [0.5, 0.1, 0.2, 0.3, 0.6])
-    assert estimate.lower < 0.1 or name == "hull-auc"
-    assert estimate.upper > 0.99
+    assert estimate.lower == pytest.approx(1.0 / (1.0 + 1.959963984540054**2 / 10.0))
 
 
 def test_a_class_of_one_row_adds_the_largest_variance_that_its_placement_may_have():
@@ -172,3 +157,90 @@ def test_the_mean_of_equal_areas_is_their_area(n_classes):
         y = np.random.default_rng(seed).integers(0, n_classes, 60)
         y[:n_classes] = np.arange(n_classes)
         assert area_under_roc_hull_score(y, np.full((60, n_classes), 1.0 / n_classes)) == 0.5
+
+
+def points_of(label, score, weight):
+    return roc_panel(as_problem(label, score, sample_weight=weight))
+
+
+def drawn(points):
+    return np.column_stack([points.fpr, points.tpr])
+
+
+# The points
+
+
+@given(rows=both)
+def test_the_points_are_those_of_the_definition(rows):
+    found = points_of(*rows)
+    expected = reference.points(*(column.tolist() for column in rows))
+    np.testing.assert_allclose(np.column_stack([found.threshold, found.fpr, found.tpr]), expected, atol=1e-12)
+
+
+# The hull
+
+
+@given(rows=both)
+def test_the_hull_is_the_highest_chord_over_every_point(rows):
+    found = points_of(*rows)
+    corners = drawn(found)
+    hull = corners[found.vertex]
+    for x, y in corners:
+        height = reference.height_of_hull(corners.tolist(), x)
+        assert height == pytest.approx(reference.height_of_hull(hull.tolist(), x), abs=1e-12)
+        assert y <= height + 1e-12
+
+
+# Theorem 2.1
+
+
+@given(rows=both)
+def test_the_roc_curve_of_the_isotonic_fit_is_the_hull(rows):
+    label, score, weight = rows
+    fitted = cb.IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
+    before, after = points_of(*rows), points_of(label, fitted, weight)
+    assert after.auc == pytest.approx(before.hull_auc, abs=1e-12)
+    assert after.hull_auc == pytest.approx(before.hull_auc, abs=1e-12)
+
+
+@given(rows=whole)
+def test_of_whole_weights_the_vertices_are_exactly_the_points_of_the_fit(rows):
+    label, score, weight = rows
+    fitted = cb.IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
+    before, after = points_of(*rows), points_of(label, fitted, weight)
+    np.testing.assert_array_equal(drawn(after), drawn(before)[before.vertex])
+
+
+# The public result
+
+
+def test_the_hull_says_what_it_is_and_cannot_be_changed():
+    hull = roc_convex_hull([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8])
+    assert repr(hull) == "RocHull(vertices=4, area=0.8750)"
+    assert hull.threshold.tolist() == [np.inf, 0.8, 0.2, 0.1]
+    assert hull.tnr.tolist() == [1.0, 1.0, 0.5, 0.0]
+    with pytest.raises(ValueError, match="read-only"):
+        hull.fpr[0] = 1.0
+    frame = hull.to_frame("polars")
+    assert frame.columns == ["threshold", "fpr", "tpr"]
+    assert len(frame) == 4
+
+
+def test_a_table_of_more_classes_needs_an_event():
+    prob = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]
+    with pytest.raises(ValueError, match=r"that of one event; got a table of 3 classes\. Pass notion=OneVsRest\(0\)"):
+        roc_convex_hull([0, 1, 2], prob)
+    with pytest.raises(ValueError, match=r"one event; notion 'class-wise' makes 3 problems\. Pass"):
+        roc_convex_hull([0, 1, 2], prob, notion="class-wise")
+    assert roc_convex_hull([0, 1, 2], prob, notion=OneVsRest(1)).area == 1.0
+    assert roc_convex_hull([0, 1, 1], prob, notion="confidence").area == 0.75
+
+
+@pytest.mark.parametrize(("label", "given"), [(0, "no event"), (1, "events alone")])
+def test_of_one_class_the_area_is_not_defined_and_says_so(label, given):
+    with pytest.warns(
+        CalibrationWarning, match=f"and without the event; got {given} in 'class 1', and the area is set"
+    ):
+        hull = roc_convex_hull([label, label], [0.2, 0.4])
+    assert np.isnan(hull.area)
+    assert np.isnan(hull.tpr if label == 0 else hull.fpr).all()

@@ -1,14 +1,12 @@
 """Errors measured anew on each draw of labels: the draws themselves, and what whole weights are where rows are counted."""
 
-import io
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, ks_2samp
 
-from calibrant import EqualMass, assess, calibration_error
+from calibrant import EqualMass, calibration_error
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.binning import BoundedIsotonic, Isotonic
@@ -30,18 +28,10 @@ LABEL = (RNG.random((N, 1)) > TABLE.cumsum(axis=1)).sum(axis=1)
 BINARY, CLASSES = (Y, P), (LABEL, TABLE)
 
 
-def pair(rows):
-    return {"y_pred": GROUP[rows] % 2, "notion": "top-label"}
-
-
-def groups(rows):
-    return {"notion": WithinGroups(GROUP[rows])}
-
-
 CASES = {
     "binary": (BINARY, lambda rows: {}),
-    "within groups": (BINARY, groups),
-    "pair": (BINARY, pair),
+    "within groups": (BINARY, lambda rows: {"notion": WithinGroups(GROUP[rows])}),
+    "pair": (BINARY, lambda rows: {"y_pred": GROUP[rows] % 2, "notion": "top-label"}),
     "confidence": (CLASSES, lambda rows: {}),
     "class-wise": (CLASSES, lambda rows: {"notion": "class-wise"}),
     "flattened": (CLASSES, lambda rows: {"notion": "flattened"}),
@@ -104,17 +94,9 @@ def test_rows_of_a_notion_from_outside_stay_in_their_places():
 
 def test_a_loss_that_is_a_function_sees_rows_of_other_weights_move_as_one():
     """Weights that are no numbers of rows: the outcomes of a bin of one row are all alike."""
-    found = estimate_calibration_error(
-        Y,
-        P,
-        binning=1000,
-        loss=lambda problem, bins: bins.event_rate * (1 - bins.event_rate),
-        sample_weight=np.full(N, 1.5),
-    )
-    rows = estimate_calibration_error(
-        Y, P, binning=1000, loss=lambda problem, bins: bins.event_rate * (1 - bins.event_rate)
-    )
-    assert found == rows
+    options = {"binning": 1000, "loss": lambda problem, bins: bins.event_rate * (1 - bins.event_rate)}
+    found = estimate_calibration_error(Y, P, sample_weight=np.full(N, 1.5), **options)
+    assert found == estimate_calibration_error(Y, P, **options)
 
 
 # Weights
@@ -154,18 +136,17 @@ def test_the_equal_rows_of_a_weight_each_draw_a_label():
 # The range
 
 
+HIGHEST = [
+    ({}, 100.0),
+    ({"norm": "l2"}, 100.0),
+    ({"norm": "l3", "across": "max"}, 100.0),
+    ({"norm": "root"}, 10.0),
+    ({"norm": "root", "across": "root"}, 10.0**0.5),
+]
+
+
 @pytest.mark.parametrize("word", REJECTIONS)
-@pytest.mark.parametrize(
-    ("norms", "highest"),
-    [
-        ({}, 100.0),
-        ({"norm": "l2"}, 100.0),
-        ({"norm": "l3", "across": "max"}, 100.0),
-        ({"norm": "root"}, 10.0),
-        ({"norm": "root", "across": "root"}, 10.0**0.5),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize(("norms", "highest"), HIGHEST, ids=repr)
 def test_a_wholly_wrong_forecast_has_the_highest_error(word, norms, highest):
     y, p = [1, 0] * 20, [0.01, 0.99] * 20
     found = estimate_calibration_error(y, p, binning=2, loss=word, n_resamples=19, **norms)
@@ -181,9 +162,8 @@ def test_the_range_of_a_gap_is_one():
 
 def test_the_range_of_a_function_is_not_known():
     y, p = [1, 0] * 20, [0.1, 0.9] * 20
-    found = estimate_calibration_error(
-        y, p, binning=2, n_resamples=99, loss=lambda problem, bins: BinTest(level=0.5)(problem, bins)
-    )
+    half = BinTest(level=0.5)
+    found = estimate_calibration_error(y, p, binning=2, n_resamples=99, loss=lambda problem, bins: half(problem, bins))
     assert found.upper > found.value == 100.0
 
 
@@ -196,29 +176,17 @@ def test_a_share_of_rejections_has_a_floor_and_no_interval(options, level):
     found = estimate_calibration_error(y, p, binning=4, loss=BinTest(level=level), n_resamples=49, **options)
     assert found.value == calibration_error(y, p, binning=4, loss=BinTest(level=level), **options)
     assert (found.lower, found.upper) == (None, None)
+    with pytest.raises(ValueError, match=r"no interval is known to cover\. Compare with the noise floor"):
+        _ = found.interval
     assert 0.0 <= found.noise_floor <= 100.0
     assert 0.02 <= found.pvalue <= 1.0
-
-
-# Progress
-
-
-def test_draws_that_are_measured_anew_are_shown(monkeypatch):
-    pytest.importorskip("tqdm")
-    for options in ({}, {"sample_weight": np.full(N, 2)}):
-        shown = io.StringIO()
-        monkeypatch.setattr(sys, "stderr", shown)
-        assess(Y, P, metrics=["tce"], n_resamples=9, progress=True, **options)
-        assert "resampling" in shown.getvalue()
-        assert "/9.00" in shown.getvalue()
 
 
 def test_no_labels_are_drawn_of_2_to_the_63_equal_rows():
     """Also products of fractions and of a large number are whole: such weights are no numbers of rows."""
     prob, label = np.full((2, 3), 1 / 3), [0, 1]
-    assert np.isfinite(
-        resampling_test(label, prob, metric="brier", n_resamples=2, sample_weight=[2.0**62, 1.0]).statistic
-    )
+    found = resampling_test(label, prob, metric="brier", n_resamples=2, sample_weight=[2.0**62, 1.0])
+    assert np.isfinite(found.statistic)
     message = r"sample_weight must be below 2\*\*63 where .*; got 9.22337e\+18. Divide the weights by their largest"
     with pytest.raises(ValueError, match=message):
         resampling_test(label, prob, metric="brier", n_resamples=2, sample_weight=[1.0, 2.0**63])

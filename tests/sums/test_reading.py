@@ -1,0 +1,370 @@
+"""Rows read in batches or in chunks: what is computed of them is what the same rows give in memory, or within stated limits."""
+
+import pickle
+import tracemalloc
+from itertools import chain, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import columns
+
+import calibrant as cb
+from calibrant import EqualMass, EqualWidth, assess, calibration_error, metrics
+from calibrant._core.border import as_problem
+from calibrant._core.rows import Approximate, Unit
+from calibrant.binning import BoundedIsotonic, FineGrid, Isotonic, PointsPerBin
+from calibrant.binning import bins as fine_grid
+from calibrant.interop.arrow_batches import Batches
+from calibrant.metrics import kernel_calibration_error
+from calibrant.metrics.decompositions import accuracy, hits, squared_losses
+from calibrant.metrics.roc import area_under_roc
+from calibrant.notions import Binary, as_notion
+from calibrant.sums import Plan, reading, scan
+from calibrant.sums.reading import UnreadSimplex
+from calibrant.sums.sums import SummedWeights, recut, rounded
+
+ROUNDING = 1e-12
+
+
+@pytest.fixture(scope="module", autouse=True)
+def coarse():
+    """Some thousand cells, so wide that limits are wide as well; as many as default take longer than what is tested."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fine_grid, "MOST_CELLS", 1 << 12)
+        yield
+
+
+def assert_close(ours, theirs):
+    """Whether sums are of the same bins and strata, but for rounding."""
+    np.testing.assert_allclose(ours.scores, theirs.scores, rtol=1e-12)
+    for one, other in zip(chain(*ours.cells), chain(*theirs.cells), strict=True):
+        assert (one.name, one.share) == (other.name, pytest.approx(other.share, rel=1e-12))
+        np.testing.assert_array_equal(one.bins.count, other.bins.count)
+        np.testing.assert_array_equal(one.bins.edges, other.bins.edges)
+        for name in ("weight", "score_sum", "outcome_sum"):
+            np.testing.assert_allclose(getattr(one.bins, name), getattr(other.bins, name), rtol=1e-12, atol=1e-12)
+        if theirs.plan.noise:
+            np.testing.assert_allclose(one.strata.sums, other.strata.sums, rtol=1e-12)
+
+
+RNG = np.random.default_rng(3)
+N = 6000
+PROB = RNG.dirichlet(np.ones(3), N).astype(np.float32)
+LABEL = RNG.integers(0, 3, N)
+SCORE, EVENT = PROB[:, 0], LABEL == 0
+PLAN = Plan(
+    tuple((as_notion(word), EqualWidth(9)) for word in ("class-wise", "confidence")),
+    (("hits", hits), ("brier", squared_losses)),
+    noise=True,
+)
+
+
+def cut(at, *arrays):
+    """Cut arrays into batches at these rows."""
+    ends = [0, *sorted(at), len(arrays[0])]
+    return [tuple(array[a:b] for array in arrays) for a, b in pairwise(ends)]
+
+
+@settings(max_examples=15)
+@given(at=st.lists(st.integers(0, N), max_size=5))
+def test_any_batches_leave_the_sums_of_all_rows(at):
+    ours, theirs = scan(Batches(cut(at, LABEL, PROB)), PLAN), scan(as_problem(LABEL, PROB), PLAN)
+    assert ours.rows == theirs.rows
+    assert_close(ours, theirs)
+    np.testing.assert_array_equal(ours.kept.number, theirs.kept.number)
+    np.testing.assert_array_equal(ours.kept.problem.prob, theirs.kept.problem.prob)
+
+
+@pytest.mark.parametrize("arrays", [(LABEL, PROB), (EVENT, SCORE)], ids=["table", "column"])
+@pytest.mark.parametrize("n", [N, 3000], ids=["many", "few"])
+def test_an_error_is_that_of_the_rows_in_memory(arrays, n):
+    arrays = [array[:n] for array in arrays]
+    assert calibration_error(Batches(cut([700, 2500], *arrays))) == pytest.approx(calibration_error(*arrays), rel=1e-12)
+
+
+def test_few_rows_are_read_by_every_function():
+    rows = LABEL[:60], PROB[:60]
+    assert calibration_error(Batches(cut([20], *rows)), binning=3) == calibration_error(*rows, binning=3)
+    ours = kernel_calibration_error(Batches(cut([20], *rows)), None)
+    assert ours == pytest.approx(kernel_calibration_error(*rows), rel=1e-12)
+
+
+def test_what_needs_all_rows_says_how_to_sample_them():
+    predictions = Batches(cut([5000], LABEL, PROB))
+    with pytest.raises(ValueError, match=r"needs all rows.*sample\(100_000\)"):
+        kernel_calibration_error(predictions, None)
+    some = predictions.sample(50)
+    assert len(some["y_true"]) == 50
+    assert some["y_prob"].dtype == np.float32
+    np.testing.assert_array_equal(some["y_prob"], Batches(cut([12, 2000], LABEL, PROB)).sample(50)["y_prob"])
+    assert kernel_calibration_error(**some) > 0.0
+
+
+def test_another_order_of_batches_is_another_sample():
+    batches = cut([2000, 4000], LABEL, PROB)
+    one, other = (set(map(tuple, Batches(some).sample(50)["y_prob"])) for some in (batches, batches[::-1]))
+    assert one != other
+
+
+def test_what_is_said_twice_is_refused():
+    with pytest.raises(TypeError, match=r"y_prob must be left out beside predictions"):
+        calibration_error(Batches([(LABEL, PROB)]), PROB)
+    with pytest.raises(TypeError, match=r"y_prob must be given beside y_true"):
+        calibration_error(LABEL)
+    with pytest.raises(ValueError, match=r"at least one row"):
+        calibration_error(Batches([]))
+
+
+@pytest.mark.parametrize("kind", ["logits", "weights", "one column of logits"])
+def test_a_sample_says_all_that_has_to_be_said_of_it(kind):
+    logit, weight = np.log(PROB.astype(float)), RNG.integers(1, 4, N)
+    words = np.array(["cat", "dog", "eel"])[LABEL]
+    if kind == "logits":
+        read, arguments = Batches([(words, logit)], labels=["cat", "dog", "eel"], input="logit"), (words, logit)
+    elif kind == "weights":
+        read, arguments = Batches([(EVENT, SCORE, weight)]), (EVENT, SCORE)
+    else:
+        read, arguments = Batches([(EVENT, logit[:, 0])], input="logit"), (EVENT, logit[:, 0])
+    some, every = read.sample(500), read.sample(10 * N)
+    said = {name: every[name] for name in ("labels", "input", "sample_weight") if name in every}
+    assert len(some["y_true"]) == 500
+    assert assess(**some, n_resamples=9).n_rows == np.sum(some.get("sample_weight", 500))
+    np.testing.assert_allclose(every["y_prob"], arguments[1])
+    np.testing.assert_array_equal(every["y_true"], arguments[0])
+    assert calibration_error(**every) == calibration_error(*arguments, **said)
+
+
+# Chunk by chunk
+
+
+@pytest.mark.parametrize(
+    "weight", [None, RNG.integers(0, 4, 1000), RNG.random(1000)], ids=["none", "counts", "fractions"]
+)
+@pytest.mark.parametrize("parallel", [False, True])
+def test_sums_of_chunks_are_those_of_all_rows(weight, parallel, monkeypatch):
+    words, cuts = ("class-wise", "confidence", "top-label", "flattened"), (EqualWidth(7), EqualMass(5), EqualWidth(15))
+    plan = Plan(tuple((as_notion(word), cut) for word in words for cut in cuts), PLAN.scores)
+    problem = as_problem(LABEL[:1000], PROB[:1000], sample_weight=weight)
+    whole = scan(problem, plan)
+    for module in ("binning.bins", "sums.reading"):
+        monkeypatch.setattr(f"calibrant.{module}.CHUNK", 90)
+    if parallel:
+        monkeypatch.setattr(reading, "PARALLEL_FROM", 1)
+        monkeypatch.setattr(reading, "n_processors", lambda: 3)
+    assert_close(scan(problem, plan), whole)
+
+
+@pytest.mark.parametrize("metric", [accuracy, cb.log_loss, cb.brier_score_loss, cb.expected_calibration_error])
+def test_a_fortran_or_strided_table_has_the_same_value(metric):
+    for table in (np.asfortranarray(PROB), np.repeat(PROB, 2, axis=0)[::2]):
+        assert metric(LABEL, table) == pytest.approx(metric(LABEL, PROB), rel=1e-12)
+
+
+N_ROWS, N_CLASSES = 150_000, 24
+TABLE = np.full((N_ROWS, N_CLASSES), 1 / (2 * N_CLASSES - 2), dtype=np.float32)
+TABLE[np.arange(N_ROWS), np.arange(N_ROWS) % N_CLASSES] = 0.5
+OF_TABLE = np.arange(N_ROWS) // 3 % N_CLASSES
+
+
+ERRORS = [cb.expected_calibration_error, cb.classwise_calibration_error, cb.top_label_calibration_error]
+
+
+@pytest.mark.parametrize("metric", [*ERRORS, accuracy, cb.log_loss, cb.brier_score_loss, cb.measure])
+def test_a_table_in_single_precision_is_not_copied(metric, monkeypatch):
+    monkeypatch.setattr("calibrant.binning.bins.CHUNK", 1 << 11)
+    monkeypatch.setattr("calibrant.sums.reading.CHUNK", 1 << 11)
+    metric(OF_TABLE[:5000], TABLE[:5000])  # what is imported on first use does not count
+    tracemalloc.start()
+    metric(OF_TABLE, TABLE)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.2 * TABLE.nbytes
+
+
+# Bins that follow the scores
+
+
+BINNINGS = [EqualMass(4), Isotonic(), BoundedIsotonic(0.1, 0.5), PointsPerBin(3)]
+
+
+def in_batches(data, n_batches):
+    return Batches([data], labels=[0, 1], batch_rows=-(-len(data[0]) // n_batches))
+
+
+def on_grid(data, grid):
+    """Move scores to the grid's edges, so that a cell holds one distinct score."""
+    label, score, weight = data
+    edges = grid.edges(None)
+    return label, edges[grid.index(score) + 1], weight
+
+
+@pytest.mark.first(3)
+@pytest.mark.parametrize("binning", BINNINGS, ids=lambda binning: type(binning).__name__)
+@settings(max_examples=8)
+@given(data=columns(max_rows=40), n_batches=st.integers(1, 4))
+def test_where_a_cell_holds_one_score_bins_hold_the_same_rows(binning, data, n_batches):
+    grid = FineGrid.for_problems(1)
+    data = on_grid(data, grid)
+    plan = Plan.of_cells([(Binary(), binning)])
+    ((ours,),) = scan(UnreadSimplex(in_batches(data, n_batches)), plan).cells
+    ((rows,),) = scan(as_problem(data[0], data[1], sample_weight=data[2], labels=[0, 1]), plan).cells
+    held, ours_held = rows.bins.count > 0, ours.bins.count > 0
+    assert ours.bins.weight[ours_held].tolist() == rows.bins.weight[held].tolist()
+    assert ours.bins.outcome_sum[ours_held].tolist() == rows.bins.outcome_sum[held].tolist()
+    np.testing.assert_allclose(ours.bins.score_sum[ours_held], rows.bins.score_sum[held], rtol=1e-12)
+
+
+@given(columns(max_rows=40))
+def test_new_rows_of_a_cell_fall_into_the_bin_of_the_old_ones(data):
+    _, score, weight = data
+    plan = Plan.of_cells([(Binary(), EqualMass(4))])
+    ((ours,),) = scan(UnreadSimplex(in_batches(data, 2)), plan).cells
+    again = np.bincount(ours.bins.index(score), weight, len(ours.bins))
+    np.testing.assert_allclose(again, ours.bins.weight, rtol=1e-12)
+
+
+def test_strata_of_bins_are_those_of_their_cells():
+    """Where a bin reaches over 1/2, cells of one half are turned over."""
+    rng = np.random.default_rng(5)
+    score, label = rng.random(5000), rng.integers(0, 2, 5000)
+    batches = Batches([(label, score)], labels=[0, 1], batch_rows=2000)
+    binning = EqualMass(3)
+    ((ours,),) = scan(UnreadSimplex(batches), Plan.of_cells([(Binary(), binning)], noise=True)).cells
+    of_rows = type(ours.strata).of(as_problem(label, score), ours.bins)
+    assert ours.strata.count.tolist() == of_rows.count.tolist()
+    np.testing.assert_allclose(ours.strata.sums, of_rows.sums, rtol=1e-9)
+
+
+def test_tables_are_cut_class_by_class():
+    rng = np.random.default_rng(6)
+    prob = rng.dirichlet(np.ones(3), 5000)
+    label = rng.integers(0, 3, 5000)
+    batches = Batches([(label, prob)], batch_rows=2000)
+    plan = Plan.of_cells([(as_notion("class-wise"), EqualMass(5)), (as_notion("confidence"), EqualWidth(5))])
+    ours, rows = scan(UnreadSimplex(batches), plan), scan(as_problem(label, prob), plan)
+    for mine, theirs in zip(ours.cells[0], rows.cells[0], strict=True):
+        assert (mine.name, mine.share) == (theirs.name, pytest.approx(theirs.share))
+        np.testing.assert_allclose(mine.bins.edges, theirs.bins.edges, atol=1 / 32)
+    assert ours.cells[1][0].bins.count.tolist() == rows.cells[1][0].bins.count.tolist()
+    assert recut(scan(UnreadSimplex(batches), plan), Plan(), None).cells == ()
+
+
+# Fine cells
+
+
+def test_cells_without_both_outcomes_leave_nothing_open():
+    problem = as_problem(np.zeros(3, int), np.array([0.3, 0.3001, 0.9]), labels=[0, 1])
+    cells = rounded(*scan(problem, Plan.of_cells([(Binary(), FineGrid(4))])).cells[0])
+    assert (cells.cells.rise == 0.0).all()
+    np.testing.assert_allclose(cells.cells.fall, [0.6001, 0.9], rtol=1e-12)
+
+
+def test_weights_of_cells_are_rows_only_where_each_is_one():
+    unit = Unit(are_counts=True, rows_per_weight=1.0)
+    assert [SummedWeights(np.array(own), of_whole=unit).are_rows for own in ([1.0, 1.0], [2.0, 1.0])] == [True, False]
+
+
+# Metrics that need all scores
+
+
+def as_read(*rows, n_batches=2, **data):
+    """Return rows as they are read in batches, however few they are."""
+    return UnreadSimplex(Batches([rows], batch_rows=-(-len(rows[0]) // n_batches), **data))
+
+
+METRICS = {
+    "auc": area_under_roc,
+    "hull": metrics.area_under_roc_hull_score,
+    "ks": metrics.kolmogorov_smirnov_error,
+    "kuiper": metrics.kuiper_error,
+    "smooth": cb.smooth_calibration_error,
+    "mcb": metrics.miscalibration_loss,
+    "mcb-log": lambda *rows, **data: metrics.corp_decomposition(*rows, score="log", **data)["miscalibration"],
+    "dsc": metrics.discrimination_score,
+    "unc": metrics.uncertainty_loss,
+    "score": lambda *rows, **data: metrics.corp_decomposition(*rows, **data).total,
+    "ace": metrics.adaptive_calibration_error,
+}
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
+@pytest.mark.first(6)
+@pytest.mark.parametrize("name", METRICS)
+@settings(max_examples=15)
+@given(
+    data=columns(max_rows=40),
+    squeeze=st.floats(1e-9, 1.0),
+    n_batches=st.integers(1, 3),
+    cells=st.sampled_from([6, 9, 12]),
+)
+def test_the_figure_of_the_rows_lies_within_the_limits(name, data, squeeze, n_batches, cells):
+    label, score, weight = data
+    score = score * squeeze
+    metric = METRICS[name]
+    exact = metric(label, score, sample_weight=weight, labels=[0, 1])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fine_grid, "MOST_CELLS", 1 << cells)
+        found = metric(as_read(label, score, weight, n_batches=n_batches, labels=[0, 1]), None)
+    lower, upper = getattr(found, "lower", found), getattr(found, "upper", found)
+    if np.isnan(exact):
+        assert np.isnan(found)
+    else:
+        assert lower - ROUNDING <= exact <= upper + ROUNDING
+
+
+def test_of_classes_the_limits_are_those_of_the_mean(monkeypatch):
+    rng = np.random.default_rng(1)
+    prob = rng.dirichlet(np.ones(3), 3000).astype(np.float32)
+    label = rng.integers(0, 3, 3000)
+    monkeypatch.setattr(fine_grid, "MOST_CELLS", 1 << 18)
+    for metric in (area_under_roc, metrics.kolmogorov_smirnov_error, metrics.adaptive_calibration_error):
+        words = {} if metric is metrics.adaptive_calibration_error else {"notion": "class-wise"}
+        found, exact = metric(as_read(label, prob), None, **words), metric(label, prob, **words)
+        assert found.lower <= exact <= found.upper
+        assert found.error < 0.05
+
+
+def test_a_figure_says_how_far_the_exact_one_may_be():
+    rng = np.random.default_rng(2)
+    score, label = rng.random(2000), rng.integers(0, 2, 2000)
+    found = metrics.kolmogorov_smirnov_error(as_read(label, score), None)
+    assert isinstance(found, Approximate)
+    assert "of rows in batches, exact to within 0.0" in repr(found)
+    assert str(found) == str(float(found))
+    again = pickle.loads(pickle.dumps(found))
+    assert (again, again.lower, again.upper) == (found, found.lower, found.upper)
+    assert "with scores rounded to cells" in repr(metrics.debiased_calibration_error(as_read(label, score), None))
+
+
+def test_weights_that_do_not_count_rows_have_no_intervals():
+    rng = np.random.default_rng(4)
+    score, label, weight = rng.random(500), rng.integers(0, 2, 500), rng.random(500)
+    (cells,) = UnreadSimplex(Batches([(label, score, weight)])).summed_parts(Binary())
+    for name in ("of_variance", "effective_rows", "importance"):
+        with pytest.raises(ValueError, match=r"weights must be whole.*sample\(100_000\)"):
+            getattr(cells.weights, name)
+
+
+SOME, OTHERS = "ks-error ace mcb", "kuiper-error smooth-ece debiased-ece roc-auc hull-auc dsc unc"
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("names", [SOME.split(), OTHERS.split()])
+def test_assess_states_intervals_and_how_near_the_figures_are(names, monkeypatch):
+    monkeypatch.setattr(fine_grid, "MOST_CELLS", 1 << 18)
+    rng = np.random.default_rng(5)
+    score = rng.random(6000)
+    label = (rng.random(6000) < score**1.3).astype(int)
+    found = assess(as_read(label, score), None, metrics=names, n_resamples=99)
+    exact = assess(label, score, metrics=names, n_resamples=99)
+    for name in names:
+        ours, rows = found[name], exact[name]
+        width = rows.upper - rows.lower
+        slack = getattr(ours.value, "error", 0.0)
+        slack = slack if np.isfinite(slack) else 0.01
+        assert ours.value == pytest.approx(rows.value, abs=slack + 1e-9), name
+        assert ours.lower == pytest.approx(rows.lower, abs=0.25 * width + slack), name
+        assert ours.upper == pytest.approx(rows.upper, abs=0.25 * width + slack), name
+    assert "of rows in batches, exact to within" in str(found)
