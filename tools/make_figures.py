@@ -4,22 +4,15 @@ from pathlib import Path
 
 import matplotlib as mpl
 
-mpl.use("Agg")
-
-from calibrant import (
-    EvidenceScaling,
-    Monitor,
-    SafeCalibrator,
-    load_digits_forecast,
-    plot_reliability,
-    reliability_curve,
-)
+import calibrant
+from calibrant import plot_reliability, reliability_curve
 from tools.make_gallery import save_picture
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 
-y, prob = load_digits_forecast()
-repaired = SafeCalibrator(EvidenceScaling()).fit(prob[:748], y[:748]).predict_proba(prob[748:])
+mpl.use("Agg")
+y, prob = calibrant.load_digits_forecast()
+repaired = calibrant.SafeCalibrator(calibrant.EvidenceScaling()).fit(prob[:748], y[:748]).predict_proba(prob[748:])
 forecasts = {"before": prob[748:], "after": repaired}
 
 curves = {name: reliability_curve(y[748:], forecast) for name, forecast in forecasts.items()}
@@ -33,6 +26,6 @@ axes = plot_reliability(by_class, panels=["class 0", "class 3", "class 8", "clas
 save_picture(axes[0].figure, IMAGES / "class-wise.png")
 
 page = (IMAGES.parent / "monitoring.md").read_text(encoding="utf-8")
-shown: dict[str, Monitor] = {}
+shown: dict[str, calibrant.Monitor] = {}
 exec(page.split("```python\n")[1].split("```")[0], shown)
 save_picture(shown["monitor"].plot()[0].figure, IMAGES / "monitor.png")

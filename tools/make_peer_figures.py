@@ -49,11 +49,8 @@ def inputs() -> dict[str, dict[str, list]]:
     sharp = truth**1.4 / (truth**1.4).sum(axis=1, keepdims=True)
     first, second = sharp[:, 0].round(5), sharp[:, 1].round(5)
     label = (rng.random((150, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-    table = {
-        "P": np.column_stack([first, second, (1 - first - second).round(5)]),
-        "Y": label,
-        "w": rng.uniform(0.2, 3.0, 150).round(3),
-    }
+    prob = np.column_stack([first, second, (1 - first - second).round(5)])
+    table = {"P": prob, "Y": label, "w": rng.uniform(0.2, 3.0, 150).round(3)}
     pvalues = {"p": np.array([0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205, 0.212, 0.216, 0.222, 0.251])}
     named = {"column": column, "ties": ties, "lattice": lattice, "table": table, "p-values": pvalues}
     return {name: {key: plain(values) for key, values in data.items()} for name, data in named.items()}
@@ -125,21 +122,15 @@ def intervals() -> dict[str, dict[str, Any]]:
 def main() -> None:
     """Ask everything, and store the answers."""
     data = inputs()
-    figures = {
-        figure["name"]: {
-            peer: says(NAMES[peer], rows(data[figure["input"]]), call) for peer, call in figure["peers"].items()
-        }
-        for figure in AGREEMENT["figure"]
-    }
-    grids = {
-        grid["title"]: {
-            question["name"]: {
-                peer: answer(NAMES.get(peer, OURS), question["given"], call) for peer, call in grid["call"].items()
-            }
-            for question in grid["question"]
-        }
-        for grid in CONFORMANCE["grid"]
-    }
+    figures: dict[str, dict[str, Any]] = {}
+    for figure in AGREEMENT["figure"]:
+        given, calls = rows(data[figure["input"]]), figure["peers"].items()
+        figures[figure["name"]] = {peer: says(NAMES[peer], given, call) for peer, call in calls}
+    grids: dict[str, dict[str, Any]] = {}
+    for grid in CONFORMANCE["grid"]:
+        for given in grid["question"]:
+            said = {peer: answer(NAMES.get(peer, OURS), given["given"], call) for peer, call in grid["call"].items()}
+            grids.setdefault(grid["title"], {})[given["name"]] = said
     cases = {case["name"]: answer(NAMES[case["peer"]], case["given"], case["call"]) for case in CONFORMANCE["case"]}
     stored = {
         "made by": "tools/make_peer_figures.py",
