@@ -24,8 +24,9 @@ COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.jsonl"
 def record() -> None:
     """Run the tests once, and keep which lines each of them reaches and how long it takes."""
     KEPT.mkdir(parents=True, exist_ok=True)
+    SECONDS.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "--numprocesses", "auto", "-q", "-m", "not deep"]
-    command += ["-p", "tools.mutation.seconds", "--cov", "--cov-context=test", "--cov-report="]
+    command += ["-p", "tools.progress", "--cov", "--cov-context=test", "--cov-report="]
     kept = {"COVERAGE_FILE": str(COVERED.resolve()), "CALIBRANT_SECONDS": str(SECONDS.resolve())}
     subprocess.run(command, check=True, env=os.environ | kept)
 
