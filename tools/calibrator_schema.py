@@ -6,7 +6,6 @@ they fit, and the words of its format. Descriptions are those of the docstrings.
 
 import inspect
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -14,6 +13,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpydoc.docscrape import NumpyDocString
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input
@@ -127,11 +127,10 @@ def parameters(target: Any) -> Schema:
 
 def attributes(target: type[Calibrator]) -> Schema:
     """Return the schema of what fitting found, each attribute with its words in the docstring."""
-    section = inspect.getdoc(target).partition("Attributes\n-")[2].partition("\n\n")[0]
     said = {
-        name: " ".join(f"{kind}. {text}".split())
-        for names, kind, text in re.findall(r"^(\w+_(?:, \w+_)*) : (.*)\n((?:    .*\n?)+)", section, flags=re.M)
-        for name in names.split(", ")
+        name: " ".join([f"{one.type}.", *one.desc])
+        for one in NumpyDocString(inspect.getdoc(target))["Attributes"]
+        for name in one.name.split(", ")
     }
     found = {
         name: of_type(kind) | ({"description": said[name]} if name in said else {})

@@ -234,7 +234,7 @@ def _surroundings() -> tuple[Any, ...]:
 
 def _print(value: Any) -> Any:
     """Return what tells an input from a changed one."""
-    if isinstance(value, np.longdouble) or (isinstance(value, np.ndarray) and value.dtype == np.longdouble):
+    if getattr(value, "dtype", None) == np.longdouble:
         return np.asarray(value).tolist()  # its bytes hold gaps, with anything in them
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.dtype, value.shape, value.strides, value.flags.writeable, value.tobytes()
