@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from scipy.special import softmax
 
 from calibrant import ByNotion
 from calibrant.calibrators.base import BinaryCalibrator
@@ -36,11 +37,6 @@ def installed(name):
         raise AbsentError(f"{name} is not installed") from None
 
 
-def softmax(logits):
-    prob = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return prob / prob.sum(axis=1, keepdims=True)
-
-
 def rows(n_classes, input, *, n=200, seed=0):
     """Labels and forecasts with ties, decimals, zeros and ones; of one class a column."""
     rng = np.random.default_rng(seed)
@@ -51,7 +47,7 @@ def rows(n_classes, input, *, n=200, seed=0):
     logits[: n // 4] = np.round(logits[: n // 4])
     if input == "logit":
         return label, logits[:, 1] - logits[:, 0] if n_classes == 1 else logits
-    prob = np.round(softmax(logits), 3)
+    prob = np.round(softmax(logits, axis=1), 3)
     prob[:, 0] = 1.0 - prob[:, 1:].sum(axis=1)
     prob = np.clip(prob, 0.0, 1.0)
     prob[:3] = np.eye(prob.shape[1])[np.arange(3) % prob.shape[1]]
@@ -68,7 +64,7 @@ def extreme_rows(n_classes, input, *, n=240, seed=0):
     label[: logits.shape[1]] = np.arange(logits.shape[1])
     if input == "logit":
         return label, logits[:, 1] - logits[:, 0] if n_classes == 1 else logits
-    prob = softmax(logits)
+    prob = softmax(logits, axis=1)
     return label, prob[:, 1] if n_classes == 1 else prob
 
 

@@ -49,7 +49,6 @@ BINNINGS = (
 MODEL = "__import__('sklearn.naive_bayes').naive_bayes.GaussianNB()"
 
 BY_NAME: dict[str, tuple[str, ...]] = {
-    "binning": BINNINGS,
     "labels": ("range(2)", "[0, 1, 2]", "list('abc')", "np.arange(4)", "[1, 0]", "[True, False]"),
     "pos_label": ("0", "1", "True", "'a'", "'b'", "7"),
     "rng": ("0", "1", "np.random.default_rng(3)"),
@@ -58,23 +57,15 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "y_pred": ("np.zeros(n, dtype=int)", "rng.integers(0, 2, n)"),
     "cost_matrix": ("[[0, 1], [4, 0]]", "1 - np.eye(3)", "[[0, 1, 0.2], [5, 0, 0.2]]"),
     "extra": ("'abstain'", "['abstain']"),
-    "truth": ("q",),
     "at": ("[0.1, 0.5]", "np.linspace(0, 1, 5)"),
     "ranks": ("1", "3", "[1, 2]"),
     "old_prior": ("0.5", "[0.2, 0.8]", "[0.2, 0.3, 0.5]"),
     "new_prior": ("0.1", "[0.6, 0.4]", "[0.1, 0.1, 0.8]"),
     "train_prior": ("0.3", "[0.2, 0.8]"),
     "reference": ("0", "1"),
-    "view": ("(0.0, 0.0)",),
-    "splits": ("'exact'", "'pairwise'"),
-    "candidates": ("5", "'data'", "'exact'"),
     "class_weight": ("'balanced'", "{0: 1, 1: 4}", "[1, 2]", "3"),
     "kept": ("0.25", "{0: 0.1, 1: 1.0}", "[0.5, 1]"),
     "dtype": ("np.float32", "'float64'"),
-    "kind": ("'metric'", "'binning'"),
-    "old_true": ("rng.integers(0, 2, 20)", "np.array([0, 1, 2, 2, 1])"),
-    "old_prob": ("rng.random(20)", "np.eye(3)[[0, 1, 2, 1, 1]] * 0.7 + 0.1"),
-    "old_weight": ("np.ones(20)",),
     "y_true_b": ("y",),
     "groups": ("rng.integers(0, 2, n)", "np.array(list('ab'))[rng.integers(0, 2, n)]", "np.zeros(n)"),
     "posterior": ("q",),
@@ -83,14 +74,10 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "prob_b": ("q",),
     "model": ("'over-confident'", "'calibrated'"),
     "class_3": ("'variance'",),
-    "classes": ("('a', 'b', 'c')",),
-    "score": ("'brier'", "'log'"),
     "cv": ("2", "3"),
     "n_jobs": ("1",),
     "by": ("rng.integers(0, 2, n)", "{'a': rng.integers(0, 2, n), 'b': np.zeros(n)}"),
     "times": ("rng.integers(0, 3, n)", "np.datetime64('2026-01-01') + 20 * rng.integers(0, 9, n)"),
-    "every": ("'month'", "'week'"),
-    "memory": ("None",),
     "estimator": (MODEL,),
     "X": ("rng.normal(size=(n, 2))",),
     "values": ("{'a': [1, 2], 'b': [2, 1]}", "{'a': [1, np.inf, 3], 'b': [1, 2, 3], 'c': [0, 0, 0]}"),
@@ -166,7 +153,7 @@ def valid_values(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     if name == "metric":
         return tuple(map(repr, entries("metric")))
     if name in BY_NAME:
-        return BY_NAME[name]
+        return (*literals(hint), *BY_NAME[name])
     words = (*literals(hint), *(learned_words(target, name) if str in kinds(hint) or isinstance(hint, str) else ()))
     return (*words, *(value for kind in kinds(hint) for value in PLAIN[kind]))
 
