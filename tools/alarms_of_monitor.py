@@ -28,16 +28,9 @@ Truth = Callable[[np.ndarray], np.ndarray]
 """Probabilities with which events of these predictions occur."""
 
 
-def spread(rng: np.random.Generator, shape: tuple[int, ...], time: float) -> np.ndarray:
-    return expit(rng.normal(0.0, 1.5, shape))
-
-
-def rare(rng: np.random.Generator, shape: tuple[int, ...], time: float) -> np.ndarray:
-    return expit(rng.normal(-4.5, 1.0, shape))
-
-
-def moving(rng: np.random.Generator, shape: tuple[int, ...], time: float) -> np.ndarray:
-    return expit(rng.normal(-0.7 + 1.4 * time, 1.0, shape))
+def normal(mean: float, spread: float, moved: float = 0.0) -> Scores:
+    """Log-odds are normal, with a mean that moves by so much in all."""
+    return lambda rng, shape, time: expit(rng.normal(mean + moved * time, spread, shape))
 
 
 def calibrated(score: np.ndarray) -> np.ndarray:
@@ -60,11 +53,14 @@ def too_extreme(by: float) -> Truth:
     return lambda score: expit(logit(score) / (1.0 + by))
 
 
+SPREAD = normal(0.0, 1.5)
+
+
 @dataclass(frozen=True)
 class World:
     """A stream of ``windows`` of so many ``rows``, and a reference; from the window ``change`` on the truth is another."""
 
-    scores: Scores = spread
+    scores: Scores = SPREAD
     truth: Truth = calibrated
     later: Truth = calibrated
     windows: int = 100
@@ -74,16 +70,14 @@ class World:
 
     def drawn(self, rng: np.random.Generator, streams: int) -> tuple[BetCells, BetCells]:
         """Return sums of the windows, shape (windows, streams, bins), and of the reference."""
-        found = []
-        for t in range(self.windows):
-            score = self.scores(rng, (streams, self.rows), t / self.windows)
-            found.append(
-                sums_of(score, rng.random(score.shape) < (self.later if t >= self.change else self.truth)(score))
-            )
-        score = self.scores(rng, (streams, self.reference), 0.0)
-        return BetCells(*map(np.array, zip(*found, strict=True))), BetCells(
-            *sums_of(score, rng.random(score.shape) < self.truth(score))
-        )
+
+        def sums(rows: int, t: int, truth: Truth) -> tuple[np.ndarray, ...]:
+            score = self.scores(rng, (streams, rows), t / self.windows)
+            return sums_of(score, rng.random(score.shape) < truth(score))
+
+        windows = range(self.windows)
+        found = [sums(self.rows, t, self.later if t >= self.change else self.truth) for t in windows]
+        return BetCells(*map(np.array, zip(*found, strict=True))), BetCells(*sums(self.reference, 0, self.truth))
 
 
 def sums_of(score: np.ndarray, outcome: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -119,28 +113,18 @@ def delays(world: World, streams: int, *, of_drift: bool, level: float = 0.05) -
     return float(np.isfinite(rows).mean()), float(middle), float(high)
 
 
+MOVING, SHORT = normal(-0.7, 1.0, 1.4), {"windows": 40, "change": 40}
 NULLS = {
     "log-odds normal(0, 1.5), calibrated": (World(), False),
     "windows of 20 rows, calibrated": (World(rows=20), False),
-    "rare events, 1.7 %, calibrated": (World(scores=rare, rows=500), False),
-    "predictions that move, calibrated": (World(scores=moving), False),
-    "the first, calibrated": (World(windows=40, change=40), True),
-    "the first, with a reference of 500 rows": (World(windows=40, change=40, reference=500), True),
-    "predictions that move, gaps up to 0.06 by bin": (
-        World(scores=moving, truth=wrong_by_bin, later=wrong_by_bin, windows=40, change=40),
-        True,
-    ),
+    "rare events, 1.7 %, calibrated": (World(normal(-4.5, 1.0), rows=500), False),
+    "predictions that move, calibrated": (World(MOVING), False),
+    "the first, calibrated": (World(**SHORT), True),
+    "the first, with a reference of 500 rows": (World(reference=500, **SHORT), True),
+    "predictions that move, gaps up to 0.06 by bin": (World(MOVING, wrong_by_bin, wrong_by_bin, **SHORT), True),
 }
-
-CHANGES = {
-    "log-odds 0.1 too low": too_low(0.1),
-    "log-odds 0.2 too low": too_low(0.2),
-    "log-odds 0.4 too low": too_low(0.4),
-    "log-odds 0.8 too low": too_low(0.8),
-    "log-odds 20 % too extreme": too_extreme(0.2),
-    "log-odds 50 % too extreme": too_extreme(0.5),
-    "log-odds 100 % too extreme": too_extreme(1.0),
-}
+CHANGES = {f"log-odds {by} too low": too_low(by) for by in (0.1, 0.2, 0.4, 0.8)}
+CHANGES |= {f"log-odds {by:.0f} % too extreme": too_extreme(by / 100.0) for by in (20, 50, 100)}
 
 
 def of_nulls(streams: int) -> Iterator[list[str]]:

@@ -6,7 +6,6 @@ they fit, and the words of its format. Descriptions are those of the docstrings.
 
 import inspect
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -14,6 +13,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpydoc.docscrape import NumpyDocString
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input
@@ -21,18 +21,7 @@ from calibrant._core.registry import Entry, entries
 from calibrant._core.rows import IntArray
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
-from calibrant.interop.save import (
-    BY_NOTION,
-    CELLS,
-    DTYPES,
-    ELSEWHERE,
-    FORMAT,
-    KINDS,
-    NUMBERS,
-    OF_CLASSES,
-    VERSION,
-    annotated,
-)
+from calibrant.interop import save
 from calibrant.notions import Notion
 
 WRITTEN = Path(__file__).parents[1] / "docs" / "_static" / "saved-calibrator.schema.json"
@@ -59,10 +48,10 @@ DETAILS: dict[str, Schema] = {
     "columns": {"description": "Columns that were fitted: 1, or one a class.", "minimum": 1},
     "calibrator": {"description": "The map.", "required": ["fitted"]},
 }
-HELD = {name: JSON_TYPES[kind] | DETAILS[name] for name, kind in OF_CLASSES.items()}
+HELD = {name: JSON_TYPES[kind] | DETAILS[name] for name, kind in save.OF_CLASSES.items()}
 OF_FILE = {
-    "format": {"const": FORMAT},
-    "version": {"description": "Of the format.", "type": "integer", "minimum": 1, "maximum": VERSION},
+    "format": {"const": save.FORMAT},
+    "version": {"description": "Of the format.", "type": "integer", "minimum": 1, "maximum": save.VERSION},
     "library": {"description": "What wrote the file.", "type": "string"},
     "classifier": {"description": "The estimator whose predictions were calibrated, in words.", "type": "string"},
     "column_names": {
@@ -95,10 +84,10 @@ def ours(kind: Any) -> dict[str, Entry]:
 
 
 def of_type(kind: Any) -> Schema:
-    """Return the schema of a value of an annotated type."""
+    """Return the schema of a value of an save.annotated type."""
     if kind in (FloatArray, IntArray):
         letter = "f" if kind == FloatArray else "i"
-        return {"anyOf": [ref(name) for name in DTYPES if np.dtype(name).kind == letter]}
+        return {"anyOf": [ref(name) for name in save.DTYPES if np.dtype(name).kind == letter]}
     if get_origin(kind) in (list, tuple):
         return {"type": "array", "items": of_type(get_args(kind)[0])}
     if get_origin(kind) is UnionType:
@@ -111,7 +100,7 @@ def of_type(kind: Any) -> Schema:
     if issubclass(kind, Notion):
         return ref("notion")
     fit = [name for name, of in ours("simplex-binning").items() if issubclass(of.target.cells or object, kind)]
-    return ref("cells", properties={CELLS: {"enum": fit}})
+    return ref("cells", properties={save.CELLS: {"enum": fit}})
 
 
 def named(word: str, name: str, of: Entry) -> Schema:
@@ -127,7 +116,7 @@ def of_method(name: str, target: type[Calibrator]) -> Schema:
 
 def parameters(target: Any) -> Schema:
     """Return the schema of the parameters of a class: values of any kind, since the class checks them itself."""
-    given = {name: one for name, one in inspect.signature(target).parameters.items() if name not in ELSEWHERE}
+    given = {name: one for name, one in inspect.signature(target).parameters.items() if name not in save.ELSEWHERE}
     found = dict.fromkeys(given, ref("value"))
     for name, choose in getattr(target, "choices", {}).items():  # the fields of a choice are written as they are
         kind = get_type_hints(choose)["return"]
@@ -138,39 +127,38 @@ def parameters(target: Any) -> Schema:
 
 def attributes(target: type[Calibrator]) -> Schema:
     """Return the schema of what fitting found, each attribute with its words in the docstring."""
-    section = inspect.getdoc(target).partition("Attributes\n-")[2].partition("\n\n")[0]
     said = {
-        name: " ".join(f"{kind}. {text}".split())
-        for names, kind, text in re.findall(r"^(\w+_(?:, \w+_)*) : (.*)\n((?:    .*\n?)+)", section, flags=re.M)
-        for name in names.split(", ")
+        name: " ".join([f"{one.type}.", *one.desc])
+        for one in NumpyDocString(inspect.getdoc(target))["Attributes"]
+        for name in one.name.split(", ")
     }
     found = {
         name: of_type(kind) | ({"description": said[name]} if name in said else {})
-        for name, kind in annotated(target).items()
+        for name, kind in save.annotated(target).items()
     }
     return closed(found, found)
 
 
 def schema() -> Schema:
     """Return the schema of a file."""
-    methods = {name: of.target for name, of in ours("calibrator").items()} | {BY_NOTION: ByNotion}
+    methods = {name: of.target for name, of in ours("calibrator").items()} | {save.BY_NOTION: ByNotion}
     made = {f"calibrator-{name}": of_method(name, target) for name, target in methods.items()}
     of_one_score = [f"calibrator-{name}" for name, target in methods.items() if issubclass(target, BinaryCalibrator)]
-    registered: Schema = {kind: {"oneOf": [named(kind, *one) for one in ours(kind).items()]} for kind in KINDS}
+    registered: Schema = {kind: {"oneOf": [named(kind, *one) for one in ours(kind).items()]} for kind in save.KINDS}
     cells = [
-        an_object({CELLS: {"const": name}, "parameters": closed(part, part)})
+        an_object({save.CELLS: {"const": name}, "parameters": closed(part, part)})
         for name, of in ours("simplex-binning").items()
         if (kind := of.target.cells)
         and (part := {one.name: of_type(get_type_hints(kind)[one.name]) for one in fields(kind)})
     ]
     arrays = {}
-    for name, kinds in DTYPES.items():
+    for name, kinds in save.DTYPES.items():
         held = JSON_TYPES[float if float in kinds else min(kinds, key=str)]
         arrays[f"{name}-rows"] = {"type": "array", "items": {"anyOf": [held, ref(f"{name}-rows")]}}
         arrays[name] = an_object({"array": ref(f"{name}-rows"), "dtype": {"const": name}})
     inner = an_object({"calibrator": {"anyOf": [ref("for-classes"), ref("calibrator")]}})
     values = [{"type": kind} for kind in ("null", "boolean", "string")]
-    values += [ref(name) for name in ("number", *DTYPES, *KINDS, "cells")] + [inner]
+    values += [ref(name) for name in ("number", *save.DTYPES, *save.KINDS, "cells")] + [inner]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A calibrator saved by calibrant",
@@ -183,7 +171,7 @@ def schema() -> Schema:
             **registered,
             "cells": {"oneOf": cells},
             "value": {"anyOf": [*values, {"type": "array", "items": ref("value")}]},
-            "number": {"anyOf": [{"type": "number"}, an_object({"number": {"enum": list(NUMBERS)}})]},
+            "number": {"anyOf": [{"type": "number"}, an_object({"number": {"enum": list(save.NUMBERS)}})]},
             **arrays,
         },
     }

@@ -13,12 +13,11 @@ NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tok
 
 def counted(text: str) -> tuple[int, int]:
     """Return the numbers of code lines of a module, and of those that are imports."""
-    nodes = list(ast.walk(ast.parse(text)))
     lines, docs, imports = set(), set(), set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in NO_CODE:
             lines.update(range(token.start[0], token.end[0] + 1))
-    for node in nodes:
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             docs.update(range(node.lineno, node.end_lineno + 1))
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -36,10 +35,8 @@ def table(folder: Path, *, by_file: bool) -> list[str]:
             files[name] += 1
             code[name] += own
             imports[name] += of_imports
-    return [
-        f"{name:<44}{files[name]:>6}{code[name]:>8}{imports[name]:>8}"
-        for name in sorted(code, key=lambda n: n == "all")
-    ]
+    names = sorted(code, key=lambda name: name == "all")
+    return [f"{name:<44}{files[name]:>6}{code[name]:>8}{imports[name]:>8}" for name in names]
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibrant import smooth_reliability_curve
-from tools.simulation import forecast, in_processes, print_table
+from tools.simulation import counted_twice, forecast, in_processes, print_table
 
 SIZES, LEVEL = (100, 500, 2000), 0.05
 
@@ -39,10 +39,8 @@ def line(task: tuple[int, str], runs: int) -> list[str]:
     for _ in range(runs):
         p, truth = WORLDS[world](rng, n)
         panel = smooth_reliability_curve(rng.random(n) < truth, p, level=LEVEL).panels[0]
-        weight = np.concatenate([truth, 1.0 - truth])
-        known = smooth_reliability_curve(
-            np.repeat([1, 0], n), np.tile(p, 2), sample_weight=weight, bandwidth=panel.bandwidth
-        ).panels[0]
+        y, both, weight = counted_twice(p, truth)
+        known = smooth_reliability_curve(y, both, sample_weight=weight, bandwidth=panel.bandwidth).panels[0]
         inside = (panel.lower <= known.event_rate) & (known.event_rate <= panel.upper)
         held.append((np.average(inside, weights=panel.density), inside.all()))
     at_a_place, at_all = np.mean(held, axis=0)

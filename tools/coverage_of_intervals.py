@@ -24,18 +24,13 @@ from tools.simulation import in_processes, outcomes, print_table
 SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100
 WORLDS = {"calibrated": 1.0, "slightly over-confident": 1.25, "over-confident": 2.0}
 FEW_DISTINCT = {
-    "0.5 where 0.5 is true": (3000, (0.5,), (0.5,)),
-    "0.5 where 0.51 is true": (3000, (0.5,), (0.51,)),
-    "0.5 where 0.52 is true": (3000, (0.5,), (0.52,)),
-    "0.5 where 0.53 is true": (3000, (0.5,), (0.53,)),
-    "0.5 where 0.56 is true": (3000, (0.5,), (0.56,)),
-    "0.3 where 0.33 is true": (500, (0.3,), (0.33,)),
-    "0.02 where 0.03 is true": (1000, (0.02,), (0.03,)),
-    "0.9 where 0.91 is true": (1000, (0.9,), (0.91,)),
-    "0.2, 0.8 where 0.22, 0.82 are true": (2000, (0.2, 0.8), (0.22, 0.82)),
-    "0.2, 0.8 where 0.22, 0.78 are true": (2000, (0.2, 0.8), (0.22, 0.78)),
-    "0.2, 0.5, 0.8 where 0.22, 0.52, 0.82 are true": (2000, (0.2, 0.5, 0.8), (0.22, 0.52, 0.82)),
-}
+    f"{', '.join(map(str, at))} where {', '.join(map(str, rates))} {'is' if len(at) == 1 else 'are'} true": (n, at, rates)
+    for n, at, rates in (
+        *((3000, (0.5,), (rate,)) for rate in (0.5, 0.51, 0.52, 0.53, 0.56)), (500, (0.3,), (0.33,)),
+        (1000, (0.02,), (0.03,)), (1000, (0.9,), (0.91,)), (2000, (0.2, 0.8), (0.22, 0.82)),
+        (2000, (0.2, 0.8), (0.22, 0.78)), (2000, (0.2, 0.5, 0.8), (0.22, 0.52, 0.82)),
+    )
+}  # fmt: skip
 """Predictions with few distinct values: rows, the values and the event rates, of which each is that of as many rows."""
 MULTICLASS = ("classwise", "top-label", "canonical", "tace", "accuracy", "brier")
 FIGURES = ("value", "debiased", "noise_floor", "detectable")
@@ -44,46 +39,49 @@ SUN, N_BINS = "sun-l2", 15
 """An interval that is not ours, and its bins, which are those of debiased-ece."""
 
 
-def binary(rng: np.random.Generator, n: int, temperature: float) -> tuple[np.ndarray, np.ndarray]:
+Rows = tuple[np.ndarray, np.ndarray]
+"""Forecasts, and the probabilities of all outcomes."""
+
+
+def of_event(score: np.ndarray, event: np.ndarray) -> Rows:
+    return score, np.column_stack([1 - event, event])
+
+
+def binary(rng: np.random.Generator, n: int, temperature: float) -> Rows:
     """Scores, and the probabilities of both outcomes; at temperature 1 they are the same."""
     logit = rng.normal(0.0, 2.0, n)
-    event = 1 / (1 + np.exp(-logit / temperature))
-    return 1 / (1 + np.exp(-logit)), np.column_stack([1 - event, event])
+    return of_event(1 / (1 + np.exp(-logit)), 1 / (1 + np.exp(-logit / temperature)))
 
 
-def three_classes(rng: np.random.Generator, n: int, temperature: float) -> tuple[np.ndarray, np.ndarray]:
+def three_classes(rng: np.random.Generator, n: int, temperature: float) -> Rows:
     """Forecasts of three classes, and the probabilities of these."""
     logit = rng.normal(0.0, 1.5, (n, 3))
     forecast, truth = (np.exp(logit / t) for t in (1.0, temperature))
     return forecast / forecast.sum(axis=1, keepdims=True), truth / truth.sum(axis=1, keepdims=True)
 
 
-def stray(rng: np.random.Generator, n: int, _: float) -> tuple[np.ndarray, np.ndarray]:
+def stray(rng: np.random.Generator, n: int, _: float) -> Rows:
     """All rows at 0.02, where they belong, but for three at 0.99 whose event occurs with 0.7."""
-    score, event = np.full(n, 0.02), np.full(n, 0.02)
+    score, event = np.full((2, n), 0.02)
     score[:3], event[:3] = 0.99, 0.7
-    return score, np.column_stack([1 - event, event])
+    return of_event(score, event)
 
 
-def few(world: str, rng: np.random.Generator, n: int, _: float) -> tuple[np.ndarray, np.ndarray]:
+def few(world: str, rng: np.random.Generator, n: int, _: float) -> Rows:
     """Scores with few distinct values, and the probabilities of both outcomes."""
-    score, event = (np.resize(values, n) for values in FEW_DISTINCT[world][1:])
-    return score, np.column_stack([1 - event, event])
+    return of_event(*(np.resize(values, n) for values in FEW_DISTINCT[world][1:]))
 
 
 def repeated(
     rng: np.random.Generator, prob: np.ndarray, truth: np.ndarray, weights: str | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, ...]:
     """Return rows with their weights: rounded scores, so that rows are equal, copies of each row, or any weights."""
     n = len(prob)
     if weights == "counts":
-        if prob.ndim == 1:
-            rounded = prob.round(2).clip(0.01, 0.99)
-            step = np.column_stack([prob - rounded, rounded - prob])
-        else:
-            rounded = np.rint(20 * prob).clip(1)
+        rounded = prob.round(2).clip(0.01, 0.99) if prob.ndim == 1 else np.rint(20 * prob).clip(1)
+        if prob.ndim > 1:
             rounded /= rounded.sum(axis=1, keepdims=True)
-            step = rounded - prob
+        step = rounded - prob if prob.ndim > 1 else np.column_stack([prob - rounded, rounded - prob])
         return rounded, (truth + step).clip(0, 1), np.ones(n)  # what is calibrated stays so
     if weights == "copies":
         rows = np.repeat(np.arange(n), rng.integers(1, 4, n))
@@ -93,8 +91,7 @@ def repeated(
 
 def counted(y: np.ndarray, prob: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct rows with their numbers, as GROUP BY with COUNT(*) does."""
-    table = np.column_stack([y, prob])
-    _, at, number = np.unique(table, axis=0, return_index=True, return_counts=True)
+    _, at, number = np.unique(np.column_stack([y, prob]), axis=0, return_index=True, return_counts=True)
     return y[at], prob[at], number.astype(float)
 
 
@@ -114,28 +111,25 @@ def lines(
 ) -> list[list[str]]:
     """Return the lines of one world and size, a metric each."""
     kind, n, temperature, world = task
-    makers = {"binary": binary, "three classes": three_classes, "stray": stray, "few": partial(few, world)}
-    make, chosen = makers[kind], metrics
+    make = {"binary": binary, "three classes": three_classes, "stray": stray, "few": partial(few, world)}[kind]
     if kind in ("stray", "few"):
         chosen = [name for name in metrics if name in ("ece", "mce")]
     else:
         chosen = [name for name in metrics if name.startswith(MULTICLASS) == (kind == "three classes")]
     rng, seen = np.random.default_rng(0), {name: [] for name in chosen}
-    others, chosen = [name for name in chosen if name == SUN], [name for name in chosen if name != SUN]
+    ours = [name for name in chosen if name != SUN]
     for run in range(runs if seen else 0):
         prob, truth, own = repeated(rng, *make(rng, n, temperature), weights)
         y = outcomes(rng, truth)
-        for name in others:
-            seen[name].append(of_sun(y, prob, true_value("debiased-ece", prob, truth, own)))
-        if not chosen:
-            continue
+        if SUN in seen:
+            seen[SUN].append(of_sun(y, prob, true_value("debiased-ece", prob, truth, own)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
             rows = {None: (y, prob, None), "fractions": (y, prob, own)}.get(weights) or counted(y, prob)
-            options = {"metrics": chosen, "level": LEVEL, "n_resamples": RESAMPLES, "rng": run}
-            found = assess(*rows[:2], sample_weight=rows[2], **options)
-            true = {name: true_value(name, prob, truth, own) for name in chosen}
-        for name in chosen:
+            options = {"metrics": ours, "level": LEVEL, "n_resamples": RESAMPLES, "rng": run}
+            found = assess(*rows[:2], sample_weight=rows[2], **options) if ours else {}
+            true = {name: true_value(name, prob, truth, own) for name in ours}
+        for name in ours:
             e, slack = found[name], 1e-9
             figures = [np.nan if (figure := getattr(e, f)) is None else figure for f in FIGURES]
             tails = e.lower > true[name] + slack, e.upper < true[name] - slack
@@ -180,15 +174,12 @@ def rejections(n: int, temperature: float) -> str:
     """
     rng = np.random.default_rng(5)
     prob, truth = binary(rng, n, temperature)
-    seen, null = (
-        np.array(
-            [
-                bin_test_calibration_error((rng.random(n) < event).astype(int), prob, labels=[0, 1])
-                for _ in range(REJECTION_RUNS[n])
-            ]
-        )
-        for event in (truth[:, 1], prob)
-    )
+
+    def values(event: np.ndarray) -> np.ndarray:
+        drawn = (rng.random(n) < event for _ in range(REJECTION_RUNS[n]))
+        return np.array([bin_test_calibration_error(y.astype(int), prob, labels=[0, 1]) for y in drawn])
+
+    seen, null = values(truth[:, 1]), values(prob)
     reach, mean = np.quantile(null, 1.0 - LEVEL / 2.0), seen.mean()
     lower, upper = np.maximum(seen - reach, 0.0), np.minimum(seen + reach, 100.0)
     tails = (np.mean(lower > mean), np.mean(upper < mean))
@@ -199,13 +190,13 @@ def rejections(n: int, temperature: float) -> str:
 def main() -> None:
     """Print the table, sorted by metric; of "tce" alone the table of what an interval would cover."""
     words = argparse.ArgumentParser(
-        prog="python -m tools.coverage_of_intervals", description=(__doc__ or "").splitlines()[0]
+        "python -m tools.coverage_of_intervals", description=(__doc__ or "").partition("\n")[0]
     )
     words.add_argument("runs", type=int, nargs="?", default=200, help="data sets a line")
     words.add_argument("metrics", nargs="*", metavar="METRIC", help="all but tce, if none is named")
     words.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of rows")
     words.add_argument(
-        "--weights", choices=("counts", "copies", "fractions"), help="weights of the rows, by default none"
+        "--weights", choices=("counts", "copies", "fractions"), help="weights of the rows; none otherwise"
     )
     words.add_argument("--few", action="store_true", help="ECE and MCE of predictions with few distinct values")
     options = words.parse_intermixed_args()

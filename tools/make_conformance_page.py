@@ -59,17 +59,11 @@ def agreement() -> str:
 def grid(asked: dict[str, Any]) -> str:
     """One question to everyone: the inputs, numbered, and a row of marks for each peer."""
     questions = asked["question"]
-    inputs = []
-    for place, question in enumerate(questions, start=1):
-        inputs.append(f"{place}. {question['name']}: right is {right_of(question)}. `{question['given']}`")
-    body = []
+    inputs = [f"{k}. {q['name']}: right is {right_of(q)}. `{q['given']}`" for k, q in enumerate(questions, start=1)]
+    body, stored = [], STORED["grids"][asked["title"]]
     for peer, call in asked["call"].items():
-        said = [
-            answer(OURS, question["given"], call)
-            if peer == "calibrant"
-            else STORED["grids"][asked["title"]][question["name"]][peer]
-            for question in questions
-        ]
+        is_own = peer == "calibrant"
+        said = [answer(OURS, q["given"], call) if is_own else stored[q["name"]][peer] for q in questions]
         body.append([named(peer), *(cell(value, q["right"]) for value, q in zip(said, questions, strict=True))])
     return "\n".join(inputs) + "\n\n" + table(["", *map(str, range(1, len(questions) + 1))], body)
 
@@ -95,16 +89,10 @@ def case(entry: dict[str, Any]) -> str:
 def intervals() -> str:
     """How often intervals hold what they should."""
     study = STORED["intervals"]
-    body = [
-        [
-            named(peer),
-            f"{found['intervals'] / study['runs']:.0%}",
-            f"{found['hold the truth']:.0%}",
-            f"{found['hold their own estimate']:.0%}",
-            f"`{found['call']}`",
-        ]
-        for peer, found in study["of"].items()
-    ]
+    body = []
+    for peer, found in study["of"].items():
+        shares = (found["intervals"] / study["runs"], found["hold the truth"], found["hold their own estimate"])
+        body.append([named(peer), *(f"{share:.0%}" for share in shares), f"`{found['call']}`"])
     return table(["", "made", "of these hold the true error, zero", "hold their own estimate", "call"], body)
 
 

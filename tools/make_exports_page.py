@@ -15,6 +15,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from scipy.special import softmax
 
 from calibrant import ByNotion
 from calibrant.calibrators.base import BinaryCalibrator
@@ -40,15 +41,13 @@ def rows(n_classes, input, *, n=200, seed=0):
     """Labels and forecasts with ties, decimals, zeros and ones; of one class a column."""
     rng = np.random.default_rng(seed)
     logits = 2.0 * rng.normal(size=(n, max(2, n_classes)))
-    label = (np.cumsum(np.exp(logits), axis=1) > rng.random((n, 1)) * np.exp(logits).sum(axis=1, keepdims=True)).argmax(
-        axis=1
-    )
+    sums = np.cumsum(np.exp(logits), axis=1)
+    label = (sums > rng.random((n, 1)) * np.exp(logits).sum(axis=1, keepdims=True)).argmax(axis=1)
     logits *= 1.7
     logits[: n // 4] = np.round(logits[: n // 4])
     if input == "logit":
         return label, logits[:, 1] - logits[:, 0] if n_classes == 1 else logits
-    prob = np.exp(logits - logits.max(axis=1, keepdims=True))
-    prob = np.round(prob / prob.sum(axis=1, keepdims=True), 3)
+    prob = np.round(softmax(logits, axis=1), 3)
     prob[:, 0] = 1.0 - prob[:, 1:].sum(axis=1)
     prob = np.clip(prob, 0.0, 1.0)
     prob[:3] = np.eye(prob.shape[1])[np.arange(3) % prob.shape[1]]
@@ -65,8 +64,7 @@ def extreme_rows(n_classes, input, *, n=240, seed=0):
     label[: logits.shape[1]] = np.arange(logits.shape[1])
     if input == "logit":
         return label, logits[:, 1] - logits[:, 0] if n_classes == 1 else logits
-    prob = np.exp(logits - logits.max(axis=1, keepdims=True))
-    prob /= prob.sum(axis=1, keepdims=True)
+    prob = softmax(logits, axis=1)
     return label, prob[:, 1] if n_classes == 1 else prob
 
 
@@ -74,13 +72,11 @@ def beside(calibrator, X):
     """Rows of which each probability is a threshold of the map, or one ulp beside it, where it has some."""
     if X.ndim == 2 or calibrator.input == "logit":
         return X
-    edges = [
-        getattr(calibrator, name, np.empty(0)) for name in ("left_", "edges_", "lower_score_", "upper_score_", "knot_")
-    ]
+    names = ("left_", "edges_", "lower_score_", "upper_score_", "knot_")
+    edges = [getattr(calibrator, name, np.empty(0)) for name in names]
     edges = np.concatenate([np.ravel(edge) for edge in edges if np.ndim(edge) < 2])
-    return np.clip(
-        np.concatenate([X, edges, np.nextafter(edges, -1), np.nextafter(edges, 2), [0.0, 0.5, 1.0]]), 0.0, 1.0
-    )
+    near = [X, edges, np.nextafter(edges, -1), np.nextafter(edges, 2), [0.0, 0.5, 1.0]]
+    return np.clip(np.concatenate(near), 0.0, 1.0)
 
 
 def by_numpy(calibrator, X):
@@ -159,24 +155,19 @@ def by_js(calibrator, X, folder):
 
 
 LANGUAGES = {
-    "numpy": by_numpy,
-    "duckdb": by_duckdb,
-    "sqlite": by_sqlite,
-    "postgres": by_postgres,
-    "onnx": by_onnx,
-    "torch": by_torch,
-    "js": by_js,
+    of.__name__.removeprefix("by_"): of
+    for of in (by_numpy, by_duckdb, by_sqlite, by_postgres, by_onnx, by_torch, by_js)
 }
 
 
 def largest_slope(calibrator):
     """By how much a map between close points multiplies the rounding of what goes in."""
-    inner = getattr(calibrator, "calibrators_", [calibrator])
     slopes = [1.0]
-    for one in inner:
-        for place, value in (("score_", "deviation_"), ("knot_", "value_"), ("knots_", "deviation_")):
-            if one is not None and hasattr(one, place) and hasattr(one, value) and getattr(one, place).size > 1:
-                slopes.append(np.max(np.abs(np.diff(getattr(one, value)) / np.diff(getattr(one, place)))))
+    for one in getattr(calibrator, "calibrators_", [calibrator]):
+        for names in (("score_", "deviation_"), ("knot_", "value_"), ("knots_", "deviation_")):
+            place, value = (getattr(one, name, None) for name in names)
+            if place is not None and value is not None and place.size > 1:
+                slopes.append(np.max(np.abs(np.diff(value) / np.diff(place))))
     return max(slopes)
 
 

@@ -1,12 +1,18 @@
-"""Draw the pictures of docs/gallery.md by running it from top to bottom. Run: python -m tools.make_gallery
+"""Draw the pictures of docs/gallery.md by running it from top to bottom, and those of README and other pages.
 
-A block of code that is followed by a picture leaves that picture as the current figure.
+Run: python -m tools.make_gallery [figures]; with "figures" those of README and other pages alone. A block of code that is
+followed by a picture leaves that picture as the current figure.
 """
 
 import io
 import re
+import sys
 from pathlib import Path
 from typing import Any
+
+import matplotlib as mpl
+
+import calibrant
 
 PAGE = Path(__file__).parents[1] / "docs" / "gallery.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```$(?:\s+!\[[^\]]*\]\(([^)]*)\))?", flags=re.M | re.S)
@@ -40,11 +46,8 @@ def save_picture(figure: Any, picture: Path, widest: int = WIDEST, colours: int 
     plt.close(figure)
 
 
-def draw() -> None:
+def draw_gallery() -> None:
     """Run the blocks and save the pictures."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
     from matplotlib import pyplot as plt
 
     names: dict[str, object] = {}
@@ -55,5 +58,29 @@ def draw() -> None:
         plt.close("all")
 
 
+def draw_figures() -> None:
+    """Draw a forecast before and after it is repaired, and what the page of the monitor draws."""
+    y, prob = calibrant.load_digits_forecast()
+    repaired = calibrant.SafeCalibrator(calibrant.EvidenceScaling()).fit(prob[:748], y[:748]).predict_proba(prob[748:])
+    forecasts, images = {"before": prob[748:], "after": repaired}, PAGE.parent / "images"
+
+    curves = {name: calibrant.reliability_curve(y[748:], forecast) for name, forecast in forecasts.items()}
+    save_picture(calibrant.plot_reliability(curves).figure, images / "reliability.png")
+    save_picture(curves["before"].plot().figure, images / "reliability-before.png")
+
+    options = {"notion": "class-wise", "binning": 8}
+    by_class = {name: calibrant.reliability_curve(y[748:], forecast, **options) for name, forecast in forecasts.items()}
+    axes = calibrant.plot_reliability(by_class, panels=["class 0", "class 3", "class 8", "class 9"])
+    save_picture(axes[0].figure, images / "class-wise.png")
+
+    page = (PAGE.parent / "monitoring.md").read_text(encoding="utf-8")
+    shown: dict[str, calibrant.Monitor] = {}
+    exec(page.split("```python\n")[1].split("```")[0], shown)
+    save_picture(shown["monitor"].plot()[0].figure, images / "monitor.png")
+
+
 if __name__ == "__main__":
-    draw()
+    mpl.use("Agg")
+    draw_figures()
+    if sys.argv[1:] != ["figures"]:
+        draw_gallery()

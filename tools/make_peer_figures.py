@@ -2,7 +2,8 @@
 
 It needs the ``bench`` extra and Python 3.12 or newer (for calibre); the tests need no peer. What is asked stands in
 tests/peers/agreement.toml and tests/peers/conformance.toml; the answers go to tests/peers/figures.json, from which
-tools/make_conformance_page.py writes docs/conformance.md.
+tools/make_conformance_page.py writes docs/conformance.md. The inputs stand there as well: rounded, so that they can be
+read, and away from the edges of bins, since peers differ in the side to which a row on an edge belongs.
 """
 
 import contextlib
@@ -24,39 +25,6 @@ NAMES = {peer: entry["names"] for peer, entry in AGREEMENT["peer"].items()}
 OURS = AGREEMENT["calibrant"]["names"]
 ALSO = ("calibrant", "numpy")
 ROWS, RUNS = 500, 200
-
-
-def inputs() -> dict[str, dict[str, list]]:
-    """What the figures are of: rounded, so that they can be read, and away from the edges of bins.
-
-    Which side of an edge a row on it belongs to is a convention, and not the same in all peers.
-    """
-    rng = np.random.default_rng(20261120)
-    logit = rng.normal(0.0, 1.6, 240)
-    p = (1 / (1 + np.exp(-logit))).clip(0.02, 0.98).round(5)
-    p += 1e-5 * (np.minimum(p * 60 % 1, 1 - p * 60 % 1) < 1e-3)
-    column = {"p": p, "y": rng.random(240) < 1 / (1 + np.exp(-logit / 1.5)), "w": rng.uniform(0.2, 3.0, 240).round(3)}
-
-    tied = rng.integers(0, 19, 120) * 0.05 + 0.03
-    ties = {"p": tied.round(2), "y": rng.random(120) < tied, "w": rng.uniform(0.2, 3.0, 120).round(3)}
-
-    # Scores on relplot's grid, far from its ends and in two groups, each with errors of one sign.
-    score = np.concatenate([np.arange(300, 401, 10), np.arange(600, 701, 10)]) / 1000
-    events = np.rint(2000 * (score + np.where(score < 0.5, -0.05, 0.04))).astype(int)
-    lattice = {"p": np.tile(score, 2), "y": np.repeat([1, 0], score.size), "repeat": np.append(events, 2000 - events)}
-
-    truth = rng.dirichlet([1.0, 1.5, 0.7], 150)
-    sharp = truth**1.4 / (truth**1.4).sum(axis=1, keepdims=True)
-    first, second = sharp[:, 0].round(5), sharp[:, 1].round(5)
-    label = (rng.random((150, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 2)
-    table = {
-        "P": np.column_stack([first, second, (1 - first - second).round(5)]),
-        "Y": label,
-        "w": rng.uniform(0.2, 3.0, 150).round(3),
-    }
-    pvalues = {"p": np.array([0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205, 0.212, 0.216, 0.222, 0.251])}
-    named = {"column": column, "ties": ties, "lattice": lattice, "table": table, "p-values": pvalues}
-    return {name: {key: plain(values) for key, values in data.items()} for name, data in named.items()}
 
 
 def plain(value: Any) -> Any:
@@ -124,22 +92,16 @@ def intervals() -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     """Ask everything, and store the answers."""
-    data = inputs()
-    figures = {
-        figure["name"]: {
-            peer: says(NAMES[peer], rows(data[figure["input"]]), call) for peer, call in figure["peers"].items()
-        }
-        for figure in AGREEMENT["figure"]
-    }
-    grids = {
-        grid["title"]: {
-            question["name"]: {
-                peer: answer(NAMES.get(peer, OURS), question["given"], call) for peer, call in grid["call"].items()
-            }
-            for question in grid["question"]
-        }
-        for grid in CONFORMANCE["grid"]
-    }
+    data = json.loads((HERE / "figures.json").read_text(encoding="utf-8"))["inputs"]
+    figures: dict[str, dict[str, Any]] = {}
+    for figure in AGREEMENT["figure"]:
+        given, calls = rows(data[figure["input"]]), figure["peers"].items()
+        figures[figure["name"]] = {peer: says(NAMES[peer], given, call) for peer, call in calls}
+    grids: dict[str, dict[str, Any]] = {}
+    for grid in CONFORMANCE["grid"]:
+        for given in grid["question"]:
+            said = {peer: answer(NAMES.get(peer, OURS), given["given"], call) for peer, call in grid["call"].items()}
+            grids.setdefault(grid["title"], {})[given["name"]] = said
     cases = {case["name"]: answer(NAMES[case["peer"]], case["given"], case["call"]) for case in CONFORMANCE["case"]}
     stored = {
         "made by": "tools/make_peer_figures.py",

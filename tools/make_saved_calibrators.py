@@ -32,17 +32,10 @@ FEW = {  # what makes a small file of a method whose default is large
     "top-label-binning": {"points_per_bin": 4},
 }
 NOTIONS = {"thresholded-class-wise": {"threshold": 0.2}, "top-k-label": {"k": 2}, "one-vs-rest": {"column": 1}}
-BINNINGS = {
-    "equal-mass": {"n_bins": 3},
-    "equal-width": {"n_bins": 3},
-    "points-per-bin": {"points_per_bin": 5},
-}
+BINNINGS = {"equal-mass": {"n_bins": 3}, "equal-width": {"n_bins": 3}, "points-per-bin": {"points_per_bin": 5}}
 SIMPLEX_BINNINGS = {
-    "grid": {"n_bins": 2},
-    "projection": {"n_bins": 3},
-    "recursive-split": {"n_splits": 2},
-    "sierpinski": {"depth": 1},
-}
+    "grid": {"n_bins": 2}, "projection": {"n_bins": 3}, "recursive-split": {"n_splits": 2}, "sierpinski": {"depth": 1},
+}  # fmt: skip
 
 
 def unfitted() -> dict[str, Any]:

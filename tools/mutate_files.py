@@ -54,13 +54,8 @@ VALUES: tuple[Any, ...] = (
 def changed(random: Random, ending: str, data: bytes) -> bytes:
     """Return the file with one to three changes."""
     for _ in range(random.choice((1, 1, 1, 2, 3))):
-        own = OF_FORMAT.get(ending)
-        change = own if own is not None and random.random() < 0.6 else random.choice(OF_BYTES)
-        data = change(random, data or b"x")
+        data = (OF_FORMAT.get(ending, _bytes) if random.random() < 0.6 else _bytes)(random, data or b"x")
     return data
-
-
-# Bytes
 
 
 def _place(random: Random, data: bytes) -> int:
@@ -70,47 +65,19 @@ def _place(random: Random, data: bytes) -> int:
     return random.choice((random.randrange(size), near_start, near_end))
 
 
-def _flipped(random: Random, data: bytes) -> bytes:
-    new = bytearray(data)
+def _bytes(random: Random, data: bytes) -> bytes:
+    """Flip bits, replace a digit, or cut, leave out, double, insert or overwrite some bytes."""
+    flipped = bytearray(data)
     for _ in range(random.choice((1, 1, 3, 20))):
-        new[_place(random, data)] ^= 1 << random.randrange(8)
-    return bytes(new)
-
-
-def _overwritten(random: Random, data: bytes) -> bytes:
-    at, size = _place(random, data), random.choice((1, 2, 4, 8, 64))
-    fill = random.choice((b"\x00", b"\xff", b"\x7f", b"9", random.randbytes(1)))
-    return data[:at] + (fill * size)[: len(data) - at] + data[at + size :]
-
-
-def _cut(random: Random, data: bytes) -> bytes:
-    return data[: _place(random, data)]
-
-
-def _without(random: Random, data: bytes) -> bytes:
-    at = _place(random, data)
-    return data[:at] + data[at + random.choice((1, 4, 50)) :]
-
-
-def _doubled(random: Random, data: bytes) -> bytes:
-    at, size = _place(random, data), random.choice((1, 8, 100, len(data)))
-    return data[: at + size] + data[at : at + size] + data[at + size :]
-
-
-def _inserted(random: Random, data: bytes) -> bytes:
-    at = _place(random, data)
-    return data[:at] + random.randbytes(random.choice((1, 4, 100))) + data[at:]
-
-
-def _digit(random: Random, data: bytes) -> bytes:
-    digits = [i for i, byte in enumerate(data) if 48 <= byte < 58]
-    if not digits:
-        return data
-    at = random.choice(digits)
-    return data[:at] + random.choice((b"9", b"-", b"e", b"99999999", b".", b" ", b"")) + data[at + 1 :]
-
-
-OF_BYTES = (_flipped, _overwritten, _cut, _without, _doubled, _inserted, _digit)
+        flipped[_place(random, data)] ^= 1 << random.randrange(8)
+    digit = random.choice([i for i, byte in enumerate(data) if 48 <= byte < 58] or [0])
+    figure = random.choice((b"9", b"-", b"e", b"99999999", b".", b" ", b""))
+    at, size = _place(random, data), random.choice((1, 2, 4, 8, 64, 100, len(data)))
+    start, part, end = data[:at], data[at : at + size], data[at + size :]
+    fill = random.choice((b"\x00", b"\xff", b"\x7f", b"9", random.randbytes(1))) * len(part)
+    new = random.randbytes(min(size, 100))
+    ways = (bytes(flipped), data[:digit] + figure + data[digit + 1 :], start, start + end, start + part * 2 + end)
+    return random.choice((*ways, start + new + part + end, start + fill + end))
 
 
 # Calibrators and states of monitors: what stands in them, with a checksum that fits
@@ -160,17 +127,16 @@ def _list(random: Random, values: list[Any]) -> list[Any]:
 def _text(random: Random, data: bytes) -> bytes:
     """Change cells, lines, quotes, or the encoding of a CSV file."""
     lines = data.decode("utf-8", "replace").split("\n")
-    row = random.randrange(len(lines))
+    row, what, cell = random.randrange(len(lines)), random.randrange(8), random.choice(CELLS)
     separator = max(",;\t", key=lines[0].count)
-    what = random.randrange(8)
     if what < 4:
         cells = lines[row].split(separator)
-        cells[random.randrange(len(cells))] = random.choice(CELLS)
+        cells[random.randrange(len(cells))] = cell
         lines[row] = separator.join(cells)
     elif what == 4:
-        lines[row] += separator + random.choice(CELLS)
+        lines[row] += separator + cell
     elif what == 5:
-        lines = [separator.join(line.split(separator)[1:]) for line in lines]
+        lines = [line.partition(separator)[2] for line in lines]
     text = random.choice(("\n", "\n", "\r\n", "\r")).join(lines) if what > 5 else "\n".join(lines)
     return text.encode(random.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1")), "replace")
 
@@ -180,11 +146,9 @@ def _zip(random: Random, data: bytes) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = {name: archive.read(name) for name in archive.namelist()}
+        name, kind = random.choice(list(members)), random.randrange(4)
     except Exception:
         return data
-    if not members:
-        return data
-    name, kind = random.choice(list(members)), random.randrange(4)
     if kind < 2:
         kinds = ("<f8", ">f8", "<i8", "|O", "<U0", "|S2000000000", "<c16", "<M8[s]", "|b1", "<f2", "|V8")
         shapes = ((40,), (2**50,), (0,), (), (40, 3), (1, 40), (-1,), (2**40, 2**40), (20, 2))
@@ -193,7 +157,7 @@ def _zip(random: Random, data: bytes) -> bytes:
         np.lib.format.write_array_header_1_0(head, said)
         members[name] = head.getvalue() + members[name][128 : random.choice((None, 200))]
     elif kind == 2:
-        members[name] = _flipped(random, members[name] or b"x")
+        members[name] = _bytes(random, members[name] or b"x")
     packed = io.BytesIO()
     compression = random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
     with zipfile.ZipFile(packed, "w", compression) as archive, warnings.catch_warnings():
@@ -261,27 +225,22 @@ def _day(number: int) -> dict[str, np.ndarray]:
 
 def write(folder: Path) -> list[Path]:
     """Write all of them, and return the files."""
-    made = []
-    with tempfile.TemporaryDirectory() as days, contextlib.redirect_stderr(io.StringIO()):
-        write_table(f"{days}/day.csv", _day(0))
-        made.append(folder / "monitor.state")
-        with contextlib.redirect_stdout(io.StringIO()):
-            calibrant(["monitor", f"{days}/day.csv", "--time", "at", "--state", str(made[-1])])
+    made = [folder / "monitor.state"]
+    with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+        write_table(folder / "first.csv", _day(0))
+        calibrant(["monitor", str(folder / "first.csv"), "--time", "at", "--state", str(made[0])])
     for number, document in enumerate(calibrators()):
         made.append(folder / f"calibrator{number}.json")
         made[-1].write_text(json.dumps(document, indent=2), encoding="utf-8")
     for number, table in enumerate(tables()):
-        at = folder / f"table{number}"
-        pa.parquet.write_table(table, at.with_suffix(".parquet"), compression=("none", "snappy", "zstd")[number % 3])
-        compression = ("uncompressed", "lz4", "zstd")[number % 3]
-        pa.feather.write_feather(table, at.with_suffix(".feather"), compression=compression)
-        lines = [list(table.column_names), *(map(str, row.values()) for row in table.to_pylist())]
-        separator = ",;\t"[number % 3]
-        at.with_suffix(".csv").write_text("\n".join(map(separator.join, lines)) + "\n", encoding="utf-8")
-        made += [at.with_suffix(ending) for ending in (".parquet", ".feather", ".csv")]
+        parquet, feather, csv, npz = (folder / f"table{number}.{end}" for end in ("parquet", "feather", "csv", "npz"))
+        made += [parquet, feather, csv, npz]
+        pa.parquet.write_table(table, parquet, compression=("none", "snappy", "zstd")[number % 3])
+        pa.feather.write_feather(table, feather, compression=("uncompressed", "lz4", "zstd")[number % 3])
+        lines = [table.column_names, *(map(str, row.values()) for row in table.to_pylist())]
+        csv.write_text("\n".join(map(",;\t"[number % 3].join, lines)) + "\n", encoding="utf-8")
         numbers = {name: table[name].to_numpy() for name in table.column_names if name not in ("id", "when", "kind")}
-        made.append(at.with_suffix(".npz"))
-        (np.savez if number % 2 else np.savez_compressed)(made[-1], **numbers)
+        (np.savez if number % 2 else np.savez_compressed)(npz, **numbers)
     return made
 
 
@@ -292,14 +251,11 @@ PATIENCE = 60
 class Reader:
     """A worker process, started anew when a file has ended it."""
 
-    def __init__(self) -> None:
-        self.pool = self._started()
-
-    def _started(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(1, get_context("spawn"), initializer=limited)
+    pool: ProcessPoolExecutor | None = None
 
     def judged(self, path: Path, seed: str) -> dict[str, Any]:
         """Return the outcome of a file."""
+        self.pool = self.pool or ProcessPoolExecutor(1, get_context("spawn"), initializer=limited)
         try:
             return self.pool.submit(judged, path, seed).result(PATIENCE)
         except BrokenProcessPool:
@@ -309,7 +265,7 @@ class Reader:
             for process in self.pool._processes.values():
                 process.kill()
         self.pool.shutdown()
-        self.pool = self._started()
+        self.pool = None
         return {"outcome": "fault", "faults": [fault]}
 
 
@@ -317,12 +273,11 @@ def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Count
     """Change files until the time is over; keep and print those with a fault, each kind once."""
     reader, count, seen = Reader(), Counter[str](), set[tuple[str, str]]()
     with tempfile.TemporaryDirectory() as name:
-        originals, work = Path(name, "originals"), Path(name, "work")
-        originals.mkdir()
+        work = Path(name, "work")
         work.mkdir()
         write_beside(work)
         of_ending: dict[str, list[bytes]] = {}
-        for path in write(originals):
+        for path in write(Path(name)):
             of_ending.setdefault(path.suffix, []).append(path.read_bytes())
         endings = sorted(of_ending)
         for number, random in draws(seconds, seed, most):
@@ -338,7 +293,8 @@ def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Count
                     copy = shutil.copy(path, kept / f"{seed}_{number}{ending}")
                     print(f"\n# {copy} (seed {seed}, file {number}): {fault}", flush=True)
             path.unlink()
-    reader.pool.shutdown()
+    if reader.pool:
+        reader.pool.shutdown()
     return count
 
 
@@ -417,19 +373,18 @@ def _loaded(path: Path, random: Random) -> tuple[str, list[str]]:
 def _run(path: Path, random: Random) -> tuple[str, list[str]]:
     """Run a command on predictions, or on the state of a monitor."""
     is_as_written = path.suffix != ".state" or _fits(path)
-    out = str(path.with_name(f"out{path.suffix}"))
-    command = random.choice(
-        (
-            ["assess", str(path), "--resamples", "20"],
-            ["apply", str(path.with_name(CALIBRATOR)), str(path), "-o", out],
-            ["fit", str(path), "--method", "temperature", "-o", str(path.with_name("out.json"))],
-            ["fit", str(path), "--label", "label", "--prob", "p_*", "-o", str(path.with_name("out.json"))],
-        )
-        if path.suffix != ".state"
-        else (["monitor", str(path.with_name(DAY)), "--time", "at", "--state", str(path)],)
-    )
-    said, printed = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(printed), warnings.catch_warnings():
+    at, out, saved = str(path), str(path.with_name(f"out{path.suffix}")), str(path.with_name("out.json"))
+    commands = [
+        ["assess", at, "--resamples", "20"],
+        ["apply", str(path.with_name(CALIBRATOR)), at, "-o", out],
+        ["fit", at, "--method", "temperature", "-o", saved],
+        ["fit", at, "--label", "label", "--prob", "p_*", "-o", saved],
+    ]
+    if path.suffix == ".state":
+        commands = [["monitor", str(path.with_name(DAY)), "--time", "at", "--state", at]]
+    command = random.choice(commands)
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             code = calibrant(command)
@@ -437,11 +392,10 @@ def _run(path: Path, random: Random) -> tuple[str, list[str]]:
             return "fault", [f"{command[0]} ended with SystemExit({error.code}): {said.getvalue()[-300:]}"]
     if code == 0:
         return "read", [] if is_as_written else ["a state that does not match its checksum was read"]
-    error = said.getvalue().rstrip("\n").split("calibrant: error: ")[-1]
     faults = [] if code == 2 else [f"{command[0]} ended with code {code}"]
     if "Traceback" in said.getvalue():
         return "refused", [*faults, f"a traceback: {said.getvalue()[-500:]}"]
-    return "refused", faults + _unclear(error)
+    return "refused", faults + _unclear(said.getvalue().rstrip("\n").split("calibrant: error: ")[-1])
 
 
 def _fits(path: Path) -> bool:

@@ -23,9 +23,7 @@ def shown(value: object) -> str:
     if isinstance(value, partial):
         return f"{shown(value.func)}({', '.join(map(shown, value.args))})"
     if isinstance(value, Size):
-        return (
-            f"{type(value).__name__}({', '.join(f'{f.name}={shown(getattr(value, f.name))}' for f in fields(value))})"
-        )
+        return f"{type(value).__name__}({shown({f.name: getattr(value, f.name) for f in fields(value)})})"
     if isinstance(value, set | frozenset):
         return str(sorted(value))
     if isinstance(value, dict):
@@ -39,13 +37,9 @@ def parameters(function: object) -> str:
         found = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return ""
-    stars = {
-        inspect.Parameter.VAR_POSITIONAL: "*",
-        inspect.Parameter.VAR_KEYWORD: "**",
-        inspect.Parameter.KEYWORD_ONLY: "^",
-    }
+    stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**", "KEYWORD_ONLY": "^"}
     return ", ".join(
-        stars.get(each.kind, "") + each.name + ("" if each.default is each.empty else f"={shown(each.default)}")
+        stars.get(each.kind.name, "") + each.name + ("" if each.default is each.empty else f"={shown(each.default)}")
         for each in found
         if each.name != "self"
     )
@@ -65,12 +59,9 @@ def lines() -> Iterator[str]:
                     yield f"{name}.{own}({parameters(member)})"
     for kind in HOMES:
         for name, entry in entries(kind).items():
-            of = {
-                field.name: getattr(entry, field.name)
-                for field in fields(entry)
-                if field.name not in ("kind", "name", "target")
-                and getattr(entry, field.name) not in (None, False, (), frozenset())
-            }
+            declared = {field.name: getattr(entry, field.name) for field in fields(entry)}
+            kept = {word for word, value in declared.items() if value not in (None, False, (), frozenset())}
+            of = {word: declared[word] for word in declared if word in kept - {"kind", "name", "target"}}
             yield f"{kind} {name}: {shown(of)}"
 
 

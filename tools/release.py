@@ -114,11 +114,7 @@ def checked(output: Path) -> list[str]:
     ]
     quiet = os.environ | {"VALIDATE_PYPROJECT_NO_NETWORK": "1"}
     runs = [subprocess.run([sys.executable, *command], env=quiet, check=False) for command in commands]
-    return [
-        f"{command[1]} found something, see above"
-        for command, run in zip(commands, runs, strict=True)
-        if run.returncode
-    ]
+    return [f"{run.args[2]} found something, see above" for run in runs if run.returncode]
 
 
 if __name__ == "__main__":

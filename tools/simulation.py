@@ -31,6 +31,11 @@ def outcomes(rng: np.random.Generator, truth: np.ndarray) -> np.ndarray:
     return (rng.random((len(truth), 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, truth.shape[1] - 1)
 
 
+def counted_twice(prob: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return each row as an event and as none, and the probabilities of these as weights: what is due of so many rows."""
+    return np.repeat([1, 0], prob.size), np.tile(prob, 2), np.concatenate([truth, 1.0 - truth])
+
+
 def in_processes(work: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Any]:
     """Yield what becomes of each task, in their order."""
     with ProcessPoolExecutor(os.cpu_count()) as pool:

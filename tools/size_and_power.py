@@ -16,47 +16,21 @@ import numpy as np
 from scipy.special import expit, logit, softmax
 from sklearn.linear_model import LogisticRegression
 
-from calibrant import (
-    EqualWidth,
-    assess,
-    calibration_error,
-    equivalence_test,
-    hosmer_lemeshow_test,
-    load_digits_forecast,
-    paired_test,
-    rows_for,
-    spiegelhalter_test,
-)
+import calibrant as cb
+from calibrant import significance
 from calibrant.binning import as_binning
 from calibrant.metrics.kinds import as_metric
 from calibrant.planning import Detection, of_classes, of_event, of_pilot
-from calibrant.significance import (
-    bayes_factor_test,
-    by_class,
-    cox_test,
-    kernel_test,
-    kolmogorov_smirnov_test,
-    kuiper_test,
-    resampling_test,
-)
-from tools.simulation import forecast, outcomes, print_table
+from tools.simulation import Make, counted_twice, forecast, outcomes, print_table
 
-RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+RUNS = int((*sys.argv, "1000")[1])
 LEVEL, DRAWS = 0.05, 99
+Draw = Callable[[np.random.Generator], Iterable[float]]
+"""Draws rows, and returns the p-values of some tests of them."""
 
 
 def scores(rng: np.random.Generator, n: int) -> np.ndarray:
     return expit(rng.normal(0, 1.5, n))
-
-
-def rare_scores(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Two events in a hundred rows."""
-    return expit(rng.normal(-4.2, 0.8, n))
-
-
-def extreme_scores(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Half of the probabilities are below 0.02 or above 0.98."""
-    return expit(rng.normal(0, 6, n))
 
 
 def tables(rng: np.random.Generator, n: int) -> np.ndarray:
@@ -88,63 +62,66 @@ WRONG_TABLES = {
 
 def any_class(test: Callable, y: np.ndarray, prob: np.ndarray) -> Any:
     """Return the least adjusted p-value of a test of each class, as a result."""
-    return SimpleNamespace(pvalue=min(by_class(test, y, prob, labels=list(range(prob.shape[1]))).adjusted))
+    found = significance.by_class(test, y, prob, labels=list(range(prob.shape[1])))
+    return SimpleNamespace(pvalue=min(found.adjusted))
 
 
-# Tables
-
-
-def shares(pvalues: Callable[[np.random.Generator], Iterable[float]]) -> list[str]:
+def shares(pvalues: Draw) -> list[str]:
     """Return how often each p-value of a run is at most the level."""
     rng = np.random.default_rng(0)
     rejected = np.mean([np.array(list(pvalues(rng))) <= LEVEL for _ in range(RUNS)], axis=0)
     return [f"{100 * share:.1f}" for share in rejected]
 
 
-def table(head: str, names: Iterable[str], columns: dict[str, list[str]]) -> None:
+def table(head: str, names: Iterable[str], columns: dict[str, Draw]) -> None:
     """Print a table with a row a name and a column an entry of ``columns``."""
     print()
-    rows = zip(*columns.values(), strict=True)
-    print_table([head, *columns], ([name, *row] for name, row in zip(names, rows, strict=True)))
+    rows = zip(names, *map(shares, columns.values()), strict=True)
+    print_table([head, *columns], rows)
 
 
-def of_one_forecast(head: str, tests: dict[str, Callable], scenes: dict[str, tuple[Callable, int]]) -> None:
+def of_one_forecast(head: str, tests: dict[str, Callable], scenes: dict[str, tuple[Make, int]]) -> None:
     """Print a table of tests by scenes."""
 
-    def pvalues(make: Callable, n: int, rng: np.random.Generator) -> Iterable[float]:
+    def pvalues(make: Make, n: int, rng: np.random.Generator) -> Iterable[float]:
         score, rate = make(rng, n)
         y = outcomes(rng, rate)
         return [test(y, score, **({"rng": rng} if "draws" in name else {})).pvalue for name, test in tests.items()]
 
-    table(head, tests, {scene: shares(partial(pvalues, *what)) for scene, what in scenes.items()})
+    table(head, tests, {scene: partial(pvalues, *what) for scene, what in scenes.items()})
 
 
+HOSMER_LEMESHOW = {
+    "Hosmer-Lemeshow, `n_resamples=None`": partial(cb.hosmer_lemeshow_test, n_resamples=None),
+    "Hosmer-Lemeshow, draws": partial(cb.hosmer_lemeshow_test, n_resamples=DRAWS),
+}
+RESAMPLING = partial(significance.resampling_test, n_resamples=DRAWS)
+DRAWN = {
+    "kernel, draws": partial(significance.kernel_test, n_resamples=DRAWS),
+    "Bayes factor, draws": partial(significance.bayes_factor_test, n_resamples=DRAWS),
+}
 BINARY = {
-    "Hosmer-Lemeshow, `n_resamples=None`": partial(hosmer_lemeshow_test, n_resamples=None),
-    "Hosmer-Lemeshow, draws": partial(hosmer_lemeshow_test, n_resamples=DRAWS),
-    "Spiegelhalter": spiegelhalter_test,
-    "Cox": cox_test,
-    "Kolmogorov-Smirnov": kolmogorov_smirnov_test,
-    "Kolmogorov-Smirnov, draws": partial(kolmogorov_smirnov_test, n_resamples=DRAWS),
-    "Kuiper": kuiper_test,
-    "resampling of `ece`, draws": partial(resampling_test, metric="ece", n_resamples=DRAWS),
-    "resampling of `brier`, draws": partial(resampling_test, metric="brier", n_resamples=DRAWS),
-    "kernel, draws": partial(kernel_test, n_resamples=DRAWS),
-    "Bayes factor, draws": partial(bayes_factor_test, n_resamples=DRAWS),
+    **HOSMER_LEMESHOW,
+    "Spiegelhalter": cb.spiegelhalter_test,
+    "Cox": significance.cox_test,
+    "Kolmogorov-Smirnov": significance.kolmogorov_smirnov_test,
+    "Kolmogorov-Smirnov, draws": partial(significance.kolmogorov_smirnov_test, n_resamples=DRAWS),
+    "Kuiper": significance.kuiper_test,
+    "resampling of `ece`, draws": partial(RESAMPLING, metric="ece"),
+    "resampling of `brier`, draws": partial(RESAMPLING, metric="brier"),
+    **DRAWN,
 }
 MULTICLASS = {
-    "Hosmer-Lemeshow, `n_resamples=None`": partial(hosmer_lemeshow_test, n_resamples=None),
-    "Hosmer-Lemeshow, draws": partial(hosmer_lemeshow_test, n_resamples=DRAWS),
-    "Spiegelhalter, confidence": spiegelhalter_test,
-    "Spiegelhalter, class-wise": partial(spiegelhalter_test, notion="class-wise"),
-    "Cox, confidence": cox_test,
-    "Kolmogorov-Smirnov, confidence": kolmogorov_smirnov_test,
-    "Kuiper, confidence": kuiper_test,
-    "Kuiper, any class of `by_class`": partial(any_class, kuiper_test),
-    "resampling of `ece`, draws": partial(resampling_test, metric="ece", n_resamples=DRAWS),
-    "resampling of `classwise-ece`, draws": partial(resampling_test, n_resamples=DRAWS),
-    "kernel, draws": partial(kernel_test, n_resamples=DRAWS),
-    "Bayes factor, draws": partial(bayes_factor_test, n_resamples=DRAWS),
+    **HOSMER_LEMESHOW,
+    "Spiegelhalter, confidence": cb.spiegelhalter_test,
+    "Spiegelhalter, class-wise": partial(cb.spiegelhalter_test, notion="class-wise"),
+    "Cox, confidence": significance.cox_test,
+    "Kolmogorov-Smirnov, confidence": significance.kolmogorov_smirnov_test,
+    "Kuiper, confidence": significance.kuiper_test,
+    "Kuiper, any class of `by_class`": partial(any_class, significance.kuiper_test),
+    "resampling of `ece`, draws": partial(RESAMPLING, metric="ece"),
+    "resampling of `classwise-ece`, draws": RESAMPLING,
+    **DRAWN,
 }
 
 
@@ -152,10 +129,7 @@ MULTICLASS = {
 
 
 def of_groups() -> None:
-    """Print the size of Hosmer and Lemeshow's test.
-
-    The draws are 39, of which 5 % are two: few, and exact.
-    """
+    """Print the size of Hosmer and Lemeshow's test; the draws are 39, of which 5 % are two: few, and exact."""
     groups = (5, 10, 20)
 
     def pvalues(n_classes: int, n: int, spread: float, rng: np.random.Generator) -> Iterable[float]:
@@ -163,8 +137,8 @@ def of_groups() -> None:
         y = outcomes(rng, prob)
         how = {"rng": rng, "labels": list(range(n_classes))}
         for m in groups:
-            yield hosmer_lemeshow_test(y, prob, n_bins=m, n_resamples=None, **how).pvalue
-        yield hosmer_lemeshow_test(y, prob, n_resamples=39, **how).pvalue
+            yield cb.hosmer_lemeshow_test(y, prob, n_bins=m, n_resamples=None, **how).pvalue
+        yield cb.hosmer_lemeshow_test(y, prob, n_resamples=39, **how).pvalue
 
     columns = [f"Hosmer-Lemeshow, {m}" for m in (*groups, "10, draws")]
     cases = product((2, 3, 5, 10), (100, 500, 5000), {"moderate": 1.0, "extreme": 4.0}.items())
@@ -176,7 +150,7 @@ def of_groups() -> None:
 # The rows of a plan
 
 PLANS = {
-    "digits, ECE 0.02": {"detect": 0.02, "y_prob": load_digits_forecast()[1]},
+    "digits, ECE 0.02": {"detect": 0.02, "y_prob": cb.load_digits_forecast()[1]},
     "event rate 0.5, ECE 0.15": {"detect": 0.15, "event_rate": 0.5},
     "event rate 0.2, ECE 0.08": {"detect": 0.08, "event_rate": 0.2},
     "event rate 0.2, ECE 0.04": {"detect": 0.04, "event_rate": 0.2},
@@ -193,11 +167,9 @@ PLANS = {
 }  # fmt: skip
 
 
-def reached(
-    n: int, runs: int, seed: int, *, detect: float, metric: str = "ece", wrong: str = "over-confident", **of: Any
-) -> float:
+def reached(n: int, seed: int, detect: float, metric: str = "ece", wrong: str = "over-confident", **of: Any) -> float:
     """Return how often the p-value of `assess` is at most the level, with n rows of predictions that have the true error."""
-    rng = np.random.default_rng([1, seed])
+    rng, found = np.random.default_rng([1, seed]), 0
     if "y_prob" in of:
         predictions = of_pilot(of["y_prob"])
     elif "event_rate" in of:
@@ -205,29 +177,21 @@ def reached(
     else:
         predictions = of_classes(of["n_classes"], None, np.random.default_rng(0))
     truth = Detection(as_metric(metric, None), predictions, wrong, LEVEL, as_binning(15), None).truth(detect)
-    found = 0
-    for _ in range(runs):
+    for _ in range(RUNS):
         rows = rng.integers(0, len(truth), n)
-        prob = predictions.forecast.prob[rows]
+        prob, y = predictions.forecast.prob[rows], outcomes(rng, truth[rows])
         score = prob if prob.shape[1] > 2 else prob[:, 1]
-        table = assess(
-            outcomes(rng, truth[rows]),
-            score,
-            metrics=[metric],
-            n_resamples=399,
-            rng=rng,
-            labels=list(range(prob.shape[1])),
-        )
-        found += table[metric].pvalue <= LEVEL
-    return found / runs
+        options = {"metrics": [metric], "n_resamples": 399, "rng": rng, "labels": range(prob.shape[1])}
+        found += cb.assess(y, score, **options)[metric].pvalue <= LEVEL
+    return found / RUNS
 
 
 def of_plans() -> None:
     """Print the power that is reached with the rows of `rows_for`, for a power of 0.8: mean over four seeds, each by itself."""
 
     def row(name: str) -> list[str]:
-        rows = [rows_for(**PLANS[name], rng=seed).rows for seed in range(4)]
-        each = [reached(n, RUNS, seed, **PLANS[name]) for seed, n in enumerate(rows)]
+        rows = [cb.rows_for(**PLANS[name], rng=seed).rows for seed in range(4)]
+        each = [reached(n, seed, **PLANS[name]) for seed, n in enumerate(rows)]
         return [name, ", ".join(map(str, rows)), f"{np.mean(each):.3f}", ", ".join(f"{p:.3f}" for p in each)]
 
     print()
@@ -242,50 +206,55 @@ def of_fitted_models() -> None:
         y = outcomes(rng, expit(x))
         fitted = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10).fit(x[:, None], y)
         for prob in (fitted.predict_proba(x[:, None])[:, 1], expit(x)):
-            yield hosmer_lemeshow_test(y, prob, fitted=True).pvalue
-            yield hosmer_lemeshow_test(y, prob, n_resamples=None).pvalue
-            yield hosmer_lemeshow_test(y, prob, n_resamples=DRAWS, rng=rng).pvalue
+            yield cb.hosmer_lemeshow_test(y, prob, fitted=True).pvalue
+            yield cb.hosmer_lemeshow_test(y, prob, n_resamples=None).pvalue
+            yield cb.hosmer_lemeshow_test(y, prob, n_resamples=DRAWS, rng=rng).pvalue
 
-    found = shares(pvalues)
-    columns = {"fitted on these rows": found[:3], "held out": found[3:]}
-    table("size, n = 500", ["`fitted=True`", "`n_resamples=None`", "draws, the default"], columns)
+    names, found = ("`fitted=True`", "`n_resamples=None`", "draws, the default"), shares(pvalues)
+    print()
+    print_table(["size, n = 500", "fitted on these rows", "held out"], zip(names, found[:3], found[3:], strict=True))
 
 
 # Two forecasts
+
+
+Pair = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Forecasts A and B, and the truth."""
+
+
+def a_sharper(rng: np.random.Generator, n: int) -> Pair:
+    stratum, within = rng.integers(0, 4, n), rng.random(n)
+    return (stratum + within) / 4, (stratum + 0.5) / 4, (stratum + within) / 4
+
+
+def b_sharper(rng: np.random.Generator, n: int) -> Pair:
+    a, b, rate = a_sharper(rng, n)
+    return b, a, rate
+
+
+def noisy(rng: np.random.Generator, n: int) -> Pair:
+    z = rng.normal(0, 1.5, n)
+    return *expit(z + rng.normal(0, 0.5, (2, n))), expit(z)
+
+
+def either_side(rng: np.random.Generator, n: int) -> Pair:
+    p = rng.uniform(0.2, 0.4, n) + 0.4 * rng.integers(0, 2, n)
+    return p + 0.1 * np.sign(p - 0.5), p - 0.1 * np.sign(p - 0.5), p
+
+
+def b_over_confident(rng: np.random.Generator, n: int) -> Pair:
+    z = rng.normal(0, 1.5, n)
+    return expit(z), expit(1.5 * z), expit(z)
 
 
 def of_two_forecasts() -> None:
     """Print the table of the paired test; A is forecast first."""
     metrics = ("debiased-ece", "ece", "brier")
 
-    def a_sharper(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        stratum, within = rng.integers(0, 4, n), rng.random(n)
-        return (stratum + within) / 4, (stratum + 0.5) / 4, (stratum + within) / 4
-
-    def b_sharper(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        a, b, rate = a_sharper(rng, n)
-        return b, a, rate
-
-    def noisy(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        z = rng.normal(0, 1.5, n)
-        a, b = expit(z + rng.normal(0, 0.5, (2, n)))
-        return a, b, expit(z)
-
-    def either_side(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        p = rng.uniform(0.2, 0.4, n) + 0.4 * rng.integers(0, 2, n)
-        return p + 0.1 * np.sign(p - 0.5), p - 0.1 * np.sign(p - 0.5), p
-
-    def b_over_confident(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        z = rng.normal(0, 1.5, n)
-        return expit(z), expit(1.5 * z), expit(z)
-
-    def pvalues(make: Callable, n: int, rng: np.random.Generator) -> Iterable[float]:
+    def pvalues(make: Callable[..., Pair], n: int, rng: np.random.Generator) -> Iterable[float]:
         a, b, rate = make(rng, n)
-        y = outcomes(rng, rate)
-        return [
-            paired_test(y, a, b, metric=m, binning=10, n_resamples=DRAWS, rng=rng, alternative="less").pvalue
-            for m in metrics
-        ]
+        y, options = outcomes(rng, rate), {"binning": 10, "n_resamples": DRAWS, "rng": rng, "alternative": "less"}
+        return [cb.paired_test(y, a, b, metric=m, **options).pvalue for m in metrics]
 
     scenes = {
         "exchangeable": (noisy, 500),
@@ -296,7 +265,7 @@ def of_two_forecasts() -> None:
         "B over-confident": (b_over_confident, 500),
         "B over-confident, n = 2000": (b_over_confident, 2000),
     }
-    columns = {name: shares(partial(pvalues, *what)) for name, what in scenes.items()}
+    columns = {name: partial(pvalues, *what) for name, what in scenes.items()}
     table("A is better (n = 500), by", [f"`{m}`" for m in metrics], columns)
 
 
@@ -305,41 +274,33 @@ def of_two_forecasts() -> None:
 
 def of_equivalence() -> None:
     """Print how often an error is called smaller than the bound: at the bound, and where there is none."""
-    edges = EqualWidth(15)
+    norms = {"ece": "l1", "rmsce": "l2"}
 
-    def at_bound(make: Callable, n: int, rng: np.random.Generator) -> Iterable[float]:
+    def pvalues(make: Make, n: int, bound: float | None, rng: np.random.Generator) -> Iterable[float]:
         score, rate = make(rng, n)
-        # Each row counted twice, as an event with its probability and as none with the rest.
-        both, outcome = np.concatenate([score, score]), np.repeat([1, 0], n)
-        weight = np.concatenate([rate, 1 - rate])
-        bounds = [
-            calibration_error(outcome, both, binning=edges, norm=norm, sample_weight=weight) for norm in ("l1", "l2")
-        ]
+        outcome, both, weight = counted_twice(score, rate)
+        of_truth = partial(cb.calibration_error, outcome, both, binning=cb.EqualWidth(15), sample_weight=weight)
+        bounds = {name: bound or of_truth(norm=norm) for name, norm in norms.items()}
         y = outcomes(rng, rate)
-        for metric, bound in zip(("ece", "rmsce"), bounds, strict=True):
-            yield equivalence_test(y, score, metric=metric, bound=bound, n_resamples=199, rng=rng).pvalue
+        for name in norms:
+            yield cb.equivalence_test(y, score, metric=name, bound=bounds[name], n_resamples=199, rng=rng).pvalue
 
-    def below(bound: float, n: int, rng: np.random.Generator) -> Iterable[float]:
-        score = scores(rng, n)
-        y = outcomes(rng, score)
-        for metric in ("ece", "rmsce"):
-            yield equivalence_test(y, score, metric=metric, bound=bound, n_resamples=199, rng=rng).pvalue
-
-    makers = {name: make for name, make in WRONG.items() if name != "under-confident"}
-    columns = {
-        f"{name}, n = {n}": shares(partial(at_bound, make, n)) for name, make in makers.items() for n in (300, 2000)
-    }
-    table("error at the bound", ["`ece`", "`rmsce`"], columns)
+    makers = [(name, make) for name, make in WRONG.items() if name != "under-confident"]
+    at_bound = {f"{name}, n = {n}": partial(pvalues, make, n, None) for name, make in makers for n in (300, 2000)}
+    table("error at the bound", ["`ece`", "`rmsce`"], at_bound)
     pairs = ((0.05, 1000), (0.05, 2000), (0.02, 5000), (0.02, 10_000), (0.02, 20_000))
-    columns = {f"bound {bound}, n = {n}": shares(partial(below, bound, n)) for bound, n in pairs}
-    table("no error", ["`ece`", "`rmsce`"], columns)
+    below = {f"bound {bound}, n = {n}": partial(pvalues, forecast(scores), n, bound) for bound, n in pairs}
+    table("no error", ["`ece`", "`rmsce`"], below)
 
 
 def of_sizes() -> None:
     """Print how often calibrated forecasts are rejected."""
+    rare = forecast(lambda rng, n: expit(rng.normal(-4.2, 0.8, n)))  # two events in a hundred rows
+    extreme = forecast(lambda rng, n: expit(rng.normal(0, 6, n)))  # half are below 0.02 or above 0.98
     sizes = {f"n = {n}": (forecast(scores), n) for n in (50, 200, 1000)}
-    sizes |= {f"rare, n = {n}": (forecast(rare_scores), n) for n in (50, 1000)}
-    sizes |= {f"extreme, n = {n}": (forecast(extreme_scores), n) for n in (50, 1000)}
+    sizes |= {
+        f"{name}, n = {n}": (make, n) for name, make in (("rare", rare), ("extreme", extreme)) for n in (50, 1000)
+    }
     of_one_forecast("one event: size", BINARY, sizes)
     of_one_forecast("three classes: size", MULTICLASS, {f"n = {n}": (forecast(tables), n) for n in (50, 200, 500)})
 

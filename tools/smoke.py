@@ -30,6 +30,4 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
     assert page.stat().st_size > 100_000
 
-print(
-    f"calibrant {calibrant.__version__}, Python {sys.version.split()[0]}: imported, measured, calibrated, saved, reported"
-)
+print(f"calibrant {calibrant.__version__}, Python {sys.version.split()[0]}: measured, calibrated, saved, reported")

@@ -53,11 +53,7 @@ NOTIONS = {
 
 
 def first_top(p):
-    best = 0
-    for j in range(len(p)):
-        if p[j] > p[best]:
-            best = j
-    return best
+    return max(range(len(p)), key=p.__getitem__)
 
 
 def equal_width(n_bins):

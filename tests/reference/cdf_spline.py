@@ -58,12 +58,4 @@ def fit(score, outcome, weight, n_knots):
 
 def predict(distinct, added, score):
     """Interpolate what is added; cut to [0, 1]."""
-    if score <= distinct[0]:
-        off = added[0]
-    elif score >= distinct[-1]:
-        off = added[-1]
-    else:
-        i = max(j for j, d in enumerate(distinct) if d <= score)
-        part = (score - distinct[i]) / (distinct[i + 1] - distinct[i])
-        off = (1 - part) * added[i] + part * added[i + 1]
-    return min(max(score + off, 0.0), 1.0)
+    return min(max(score + np.interp(score, distinct, added), 0.0), 1.0)

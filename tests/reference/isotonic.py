@@ -1,5 +1,7 @@
 """Isotonic regression by the min-max formula: fit(i) = max over a <= i of min over b >= i of the mean of a..b."""
 
+import numpy as np
+
 
 def fit(score, outcome, weight):
     """Return the distinct scores and the fitted value of each."""
@@ -21,10 +23,4 @@ def step(distinct, values, score):
 
 
 def interpolated(distinct, values, score):
-    if score <= distinct[0]:
-        return values[0]
-    for i in range(1, len(distinct)):
-        if score <= distinct[i]:
-            t = (score - distinct[i - 1]) / (distinct[i] - distinct[i - 1])
-            return values[i - 1] + t * (values[i] - values[i - 1])
-    return values[-1]
+    return float(np.interp(score, distinct, values))

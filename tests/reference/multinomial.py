@@ -2,6 +2,8 @@
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import logsumexp
+from scipy.special import softmax as softmax_of
 
 
 def log_of(prob):
@@ -10,19 +12,12 @@ def log_of(prob):
 
 
 def softmax(score):
-    rows = []
-    for row in score:
-        e = [np.exp(v - max(row)) for v in row]
-        rows.append([v / sum(e) for v in e])
-    return np.array(rows)
+    return softmax_of(score, axis=1)
 
 
 def mean_log_loss(score, label, weight):
-    total = 0.0
-    for row, y, w in zip(score, label, weight, strict=True):
-        top = max(row)
-        total += w * (top + np.log(np.exp(np.asarray(row) - top).sum()) - row[y])
-    return total / sum(weight)
+    of_row = logsumexp(score, axis=1) - np.asarray(score)[np.arange(len(label)), label]
+    return np.average(of_row, weights=weight)
 
 
 def scores_of_vector(z, w, b):
@@ -30,9 +25,7 @@ def scores_of_vector(z, w, b):
 
 
 def scores_of_matrix(z, matrix, b):
-    return np.array(
-        [[sum(matrix[j][i] * row[i] for i in range(len(row))) + b[j] for j in range(len(row))] for row in z]
-    )
+    return z @ np.asarray(matrix).T + np.asarray(b)
 
 
 def vector_objective(z, label, weight, w, b, ridge_w, ridge_b):
@@ -42,11 +35,9 @@ def vector_objective(z, label, weight, w, b, ridge_w, ridge_b):
 
 def matrix_objective(z, label, weight, matrix, b, diagonal, off_diagonal, intercept, centre=1.0):
     """``centre`` is where the diagonal is drawn to."""
-    k = len(b)
-    penalty = intercept * sum(v**2 for v in b)
-    for j in range(k):
-        for i in range(k):
-            penalty += diagonal * (matrix[j][j] - centre) ** 2 if i == j else off_diagonal * matrix[j][i] ** 2
+    matrix, b = np.asarray(matrix), np.asarray(b)
+    penalty = diagonal * ((np.diag(matrix) - centre) ** 2).sum() + intercept * (b**2).sum()
+    penalty += off_diagonal * (matrix[~np.eye(len(b), dtype=bool)] ** 2).sum()
     return mean_log_loss(scores_of_matrix(z, matrix, b), label, weight) + penalty
 
 
@@ -69,9 +60,7 @@ def lowest_matrix(z, label, weight, diagonal, off_diagonal, intercept, centre=1.
 
     def objective(x):
         matrix, b = x[: k * k].reshape(k, k), x[k * k :]
-        penalty = diagonal * ((np.diag(matrix) - centre) ** 2).sum() + intercept * (b**2).sum()
-        penalty += off_diagonal * (matrix[~np.eye(k, dtype=bool)] ** 2).sum()
-        return mean_log_loss(z @ matrix.T + b, label, weight) + penalty
+        return matrix_objective(z, label, weight, matrix, b, diagonal, off_diagonal, intercept, centre)
 
     value, at = lowest(objective, np.r_[np.eye(k).ravel(), np.zeros(k)])
     return value, at[: k * k].reshape(k, k), at[k * k :]

@@ -4,6 +4,8 @@ distribution function between the zeros, which bisection finds."""
 import math
 from itertools import pairwise
 
+from scipy.optimize import bisect
+
 IMAGES = range(-6, 7)
 PLACES = 400
 
@@ -42,19 +44,9 @@ def integral(y, p, w, sigma):
     cuts = [0.0]
     for left, right, a, b in zip(places, places[1:], values, values[1:], strict=False):
         if (a > 0) != (b > 0):  # far from all scores both are 0
-            cuts.append(zero(smoothed, left, right, a))
+            cuts.append(bisect(smoothed, left, right))
     areas = [area(t) for t in [*cuts, 1.0]]
     return sum(abs(b - a) for a, b in pairwise(areas))
-
-
-def zero(function, left, right, at_left):
-    for _ in range(30):
-        middle = 0.5 * (left + right)
-        if (function(middle) > 0) == (at_left > 0):
-            left = middle
-        else:
-            right = middle
-    return 0.5 * (left + right)
 
 
 def error(y, p, w):

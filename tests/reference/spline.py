@@ -49,25 +49,15 @@ def objective(x, outcome, weight, knots, values, penalty, centre, at_rows=None):
     return loss + (a**2 + b**2 + bending) / 2
 
 
-def fit(x, outcome, weight, knots, penalty, centre, start=0.0):
+def fit(x, outcome, weight, knots, penalty, centre):
     """Return the values at the knots that minimise the objective."""
     knots = np.asarray(knots, dtype=float)
     span = np.column_stack([np.ones(knots.size), knots - centre]) if math.isinf(penalty) else np.eye(knots.size)
     at_rows = deviations(x, knots)
     found = minimize(
         lambda c: objective(x, outcome, weight, knots, span @ c, penalty, centre, at_rows),
-        np.linalg.lstsq(span, np.full(knots.size, 0.0) + start)[0],
+        np.zeros(span.shape[1]),
         method="BFGS",
         options={"gtol": 1e-6, "maxiter": 2000},
     )
     return span @ found.x
-
-
-def left_out_loss(x, outcome, weight, knots, penalty, centre):
-    """Mean log loss of each row under the curve that was fitted without one unit of its weight."""
-    loss, whole = 0.0, fit(x, outcome, weight, knots, penalty, centre)
-    for i, (z, y, w) in enumerate(zip(x, outcome, weight, strict=True)):
-        others = [v - (j == i) for j, v in enumerate(weight)]
-        eta = (1 - 2 * y) * (z + deviation(knots, fit(x, outcome, others, knots, penalty, centre, whole), z))
-        loss += w * (max(eta, 0.0) + math.log1p(math.exp(-abs(eta))))
-    return loss / sum(weight)

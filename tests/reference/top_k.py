@@ -3,15 +3,7 @@
 
 def ranked(p):
     """Classes from the highest probability down; of equal ones the first."""
-    left, order = list(range(len(p))), []
-    while left:
-        best = left[0]
-        for j in left:
-            if p[j] > p[best]:
-                best = j
-        left.remove(best)
-        order.append(best)
-    return order
+    return sorted(range(len(p)), key=lambda j: -p[j])
 
 
 def top_k_confidence(prob, label, weight, k=None):

@@ -4,10 +4,7 @@
 def rows_of_table(prob, label, weight):
     rows = []
     for p, y, w in zip(prob, label, weight, strict=True):
-        top = 0
-        for j in range(len(p)):
-            if p[j] > p[top]:
-                top = j
+        top = max(range(len(p)), key=p.__getitem__)
         rows.append((p[top], (top, y == top), w))
     return rows
 

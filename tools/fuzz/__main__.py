@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +61,9 @@ def _of_probabilities(prob: Any) -> list[str]:
     if not isinstance(prob, np.ndarray) or prob.ndim != 2 or prob.dtype != np.float64:
         return [f"predict_proba must give a table of float64; got {type(prob).__name__}"]
     off = np.abs(prob.sum(axis=1) - 1).max(initial=0)
-    inside = prob.min(initial=0) >= 0 and prob.max(initial=1) <= 1
-    return (
-        []
-        if inside and off < 1e-9 and np.isfinite(prob).all()
-        else [f"no probabilities: sums off by {off:g}, in [{prob.min()}, {prob.max()}]"]
-    )
+    if off < 1e-9 and ((prob >= 0) & (prob <= 1)).all():
+        return []
+    return [f"no probabilities: sums off by {off:g}, in [{prob.min()}, {prob.max()}]"]
 
 
 @cache
@@ -78,15 +75,12 @@ def _documents(target: Any) -> bool:
 
 def alike(a: Any, b: Any, *, exact: bool) -> bool:
     """Whether two results hold the same numbers, bit for bit or but for rounding."""
-    if type(a) is not type(b):
+    first, second = ({path: value for path, value, _ in numbers(one)} for one in (a, b))
+    shapes = [{path: value.shape for path, value in one.items()} for one in (first, second)]
+    if type(a) is not type(b) or shapes[0] != shapes[1]:
         return False
-    first, second = ([(path, np.asarray(v)) for path, v, _ in numbers(one)] for one in (a, b))
-    if [(path, v.shape) for path, v in first] != [(path, v.shape) for path, v in second]:
-        return False
-    pairs = zip(first, second, strict=True)
-    if exact:
-        return all(np.array_equal(v, w, equal_nan=True) for (_, v), (_, w) in pairs)
-    return all(np.allclose(v, w, equal_nan=True, **CLOSE) for (_, v), (_, w) in pairs)
+    same = np.array_equal if exact else partial(np.allclose, **CLOSE)
+    return all(same(value, second[path], equal_nan=True) for path, value in first.items())
 
 
 HOME = str(Path(calibrant.__file__).parent)
@@ -96,9 +90,8 @@ MOST_SECONDS = 30
 PARTS = r".+[;:,] .+[.?!:)] \S.*"
 """What must hold; what was given and where. What to do."""
 
-OF_ESTIMATORS = (
-    os.path.join("sklearn", "utils", "validation.py"),
-    os.path.join("sklearn", "model_selection", "_split.py"),
+OF_ESTIMATORS = tuple(
+    os.path.join("sklearn", *part) for part in (("utils", "validation.py"), ("model_selection", "_split.py"))
 )
 """Where scikit-learn refuses, in its own words, what its checks of estimators ask to be refused, and folds without a class."""
 
@@ -117,14 +110,9 @@ class Verdict:
 
 def judged(case: Case) -> Verdict:
     """Make a call and say which laws it breaks."""
-    names, untouched = made(case.lines), made(case.lines)
-    before = _surroundings()
+    names, untouched, before = made(case.lines), made(case.lines), _surroundings()
     outcome, value, said, faults, seconds = _called(case, names)
-    faults += [
-        f"the input {name} was changed"
-        for name in ("y", "p", "w", "q", "t")
-        if _print(names[name]) != _print(untouched[name])
-    ]
+    faults += [f"the input {name} was changed" for name in "ypwqt" if _print(names[name]) != _print(untouched[name])]
     if _surroundings() != before:
         faults.append("the global state of NumPy or random was changed")
     if outcome == "accepted":
@@ -149,15 +137,12 @@ def _called(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], lis
     return outcome, value, [str(w.message) for w in said], faults, seconds
 
 
-WITHOUT_NAMES = "does not have valid feature names"
-"""What scikit-learn says of an array given to what was fitted to a table with names."""
-
-FEW_OF_A_CLASS = "members, which is less than n_splits"
-"""What scikit-learn warns of by itself where a class has fewer rows than there are folds."""
+OF_SKLEARN = ("does not have valid feature names", "members, which is less than n_splits")
+"""What scikit-learn says of an array given to what was fitted to a table, and where a class has fewer rows than folds."""
 
 
 def _is_ours(warned: warnings.WarningMessage) -> bool:
-    if FEW_OF_A_CLASS in str(warned.message) or WITHOUT_NAMES in str(warned.message):
+    if any(words in str(warned.message) for words in OF_SKLEARN):
         return True
     if warned.category is RuntimeWarning and "/sklearn/" in warned.filename:
         return True  # the classifier that is passed, on columns that do not vary
@@ -165,25 +150,25 @@ def _is_ours(warned: warnings.WarningMessage) -> bool:
 
 
 def _tried(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], float]:
-    start = time.process_time()
+    start, value, faults = time.process_time(), None, None
     try:
         with _limited(MOST_SECONDS):
             value = eval(case.call, names)
             if not isinstance(value, np.ndarray):
                 repr(value)
-                _ = value._repr_html_() if hasattr(value, "_repr_html_") else None
-                _ = value.to_frame() if hasattr(value, "to_frame") else None
+                for show in ("_repr_html_", "to_frame"):
+                    getattr(value, show, lambda: None)()
             if "matplotlib.pyplot" in sys.modules:
                 sys.modules["matplotlib.pyplot"].close("all")
     except TooLong:
-        return "refused", None, [f"it took more than {MOST_SECONDS} s"], MOST_SECONDS
+        faults = [f"it took more than {MOST_SECONDS} s"]
     except (KeyboardInterrupt, SystemExit):
         raise
     except (ValueError, TypeError, ImportError) as error:
-        return "refused", None, _of_refusal(case, error), time.process_time() - start
+        faults = _of_refusal(case, error)
     except BaseException as error:
-        return "refused", None, [f"it raised {type(error).__name__}: {str(error)[:300]}"], time.process_time() - start
-    return "accepted", value, [], time.process_time() - start
+        faults = [f"it raised {type(error).__name__}: {str(error)[:300]}"]
+    return "accepted" if faults is None else "refused", value, faults or [], time.process_time() - start
 
 
 class TooLong(BaseException):
@@ -249,7 +234,7 @@ def _surroundings() -> tuple[Any, ...]:
 
 def _print(value: Any) -> Any:
     """Return what tells an input from a changed one."""
-    if isinstance(value, np.longdouble) or (isinstance(value, np.ndarray) and value.dtype == np.longdouble):
+    if getattr(value, "dtype", None) == np.longdouble:
         return np.asarray(value).tolist()  # its bytes hold gaps, with anything in them
     if isinstance(value, np.ndarray) and value.dtype != object:
         return value.dtype, value.shape, value.strides, value.flags.writeable, value.tobytes()
@@ -268,24 +253,12 @@ def _print(value: Any) -> Any:
 
 
 STUCK = 300
-"""Seconds after which a call that cannot be interrupted ends the whole run."""
+"""Seconds after which a call that never returns to Python ends the whole run, with the call that is to blame."""
 
 
-@contextmanager
-def _ended_if_stuck(case: Case) -> Iterator[None]:
-    """End the process, with the call that is to blame, when it never returns to Python."""
-
-    def end() -> None:
-        print(f"\nstill running after {STUCK} s:\n{case.snippet}", flush=True)
-        os._exit(1)
-
-    timer = threading.Timer(STUCK, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+def _end(case: Case) -> None:
+    print(f"\nstill running after {STUCK} s:\n{case.snippet}", flush=True)
+    os._exit(1)
 
 
 def fuzz(seconds: float, seed: int, *, names: tuple[str, ...] = (), most: int = 10**9) -> Counter[str]:
@@ -293,8 +266,11 @@ def fuzz(seconds: float, seed: int, *, names: tuple[str, ...] = (), most: int = 
     count, seen, names = Counter[str](), set[tuple[str, str]](), names or targets()
     for number, random in draws(seconds, seed, most):
         case = drawn_case(random, names[number % len(names)])
-        with _ended_if_stuck(case):
-            verdict = judged(case)
+        timer = threading.Timer(STUCK, _end, [case])
+        timer.daemon = True
+        timer.start()
+        verdict = judged(case)
+        timer.cancel()
         count.update(["calls", verdict.outcome])
         for fault in verdict.faults:
             if (kind := (case.name, fault[:60])) not in seen:

@@ -1,5 +1,6 @@
 """Calls of all public functions, calibrators and results: the registries and ``__all__`` say which there are."""
 
+import contextlib
 import inspect
 import re
 import types
@@ -19,17 +20,15 @@ from tools.fuzz.rows import Rows, drawn_rows
 
 # Source text for the options of a function or a class: words that its signature or its refusals name, and hostile values.
 
-HOSTILE = (
-    "None", "-1", "0", "1", "2", "0.5", "1.5", "-0.0", "1e-300", "float('nan')", "float('inf')", "10**30", "-1e300", "True",
-    "''", "'xyzzy'", "b'x'", "[]", "{}", "()", "object()", "np.int64(3)", "np.float32(0.25)", "np.array([0.5, 0.5])",
-    "np.nan", "(lambda *_: 0.5)", "1j", "int", "[None]", "np.datetime64('NaT')", "'\\x1b[2J'",
-    "np.timedelta64(1, 's')", "np.timedelta64(5)", "pd.Timedelta(1, 's')", "dt.timedelta(1)", "np.array(3, 'm8[s]')",
-)  # fmt: skip
 NEVER = (
     "float('nan')", "np.nan", "'xyzzy'", "object()", "1j", "b'x'", "np.datetime64('NaT')", "'\\x1b[2J'",
     "np.timedelta64(1, 's')", "np.timedelta64(5)", "pd.Timedelta(1, 's')", "dt.timedelta(1)", "np.array(3, 'm8[s]')",
 )  # fmt: skip
 """What no option of numbers, words or flags allows."""
+HOSTILE = (
+    *NEVER, "None", "-1", "0", "1", "2", "0.5", "1.5", "-0.0", "1e-300", "float('inf')", "10**30", "-1e300", "True", "''",
+    "[]", "{}", "()", "np.int64(3)", "np.float32(0.25)", "np.array([0.5, 0.5])", "(lambda *_: 0.5)", "int", "[None]",
+)  # fmt: skip
 
 NOTIONS = (
     "calibrant.notions.TopKLabel(2)", "calibrant.notions.TopKConfidence(2)", "calibrant.notions.OneVsRest(0)",
@@ -38,13 +37,18 @@ NOTIONS = (
     "calibrant.notions.WithinGroups(rng.integers(0, 2, n))",
 )  # fmt: skip
 BINNINGS = (
-    "1", "2", "5", "15", "100", "calibrant.EqualWidth(3)", "calibrant.EqualMass(4)", "calibrant.binning.PointsPerBin(3)",
-)  # fmt: skip
+    "1",
+    "2",
+    "5",
+    "100",
+    "calibrant.EqualWidth(3)",
+    "calibrant.EqualMass(4)",
+    "calibrant.binning.PointsPerBin(3)",
+)
 
 MODEL = "__import__('sklearn.naive_bayes').naive_bayes.GaussianNB()"
 
 BY_NAME: dict[str, tuple[str, ...]] = {
-    "binning": BINNINGS,
     "labels": ("range(2)", "[0, 1, 2]", "list('abc')", "np.arange(4)", "[1, 0]", "[True, False]"),
     "pos_label": ("0", "1", "True", "'a'", "'b'", "7"),
     "rng": ("0", "1", "np.random.default_rng(3)"),
@@ -53,23 +57,15 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "y_pred": ("np.zeros(n, dtype=int)", "rng.integers(0, 2, n)"),
     "cost_matrix": ("[[0, 1], [4, 0]]", "1 - np.eye(3)", "[[0, 1, 0.2], [5, 0, 0.2]]"),
     "extra": ("'abstain'", "['abstain']"),
-    "truth": ("q",),
     "at": ("[0.1, 0.5]", "np.linspace(0, 1, 5)"),
     "ranks": ("1", "3", "[1, 2]"),
     "old_prior": ("0.5", "[0.2, 0.8]", "[0.2, 0.3, 0.5]"),
     "new_prior": ("0.1", "[0.6, 0.4]", "[0.1, 0.1, 0.8]"),
     "train_prior": ("0.3", "[0.2, 0.8]"),
     "reference": ("0", "1"),
-    "view": ("(0.0, 0.0)",),
-    "splits": ("'exact'", "'pairwise'"),
-    "candidates": ("5", "'data'", "'exact'"),
     "class_weight": ("'balanced'", "{0: 1, 1: 4}", "[1, 2]", "3"),
     "kept": ("0.25", "{0: 0.1, 1: 1.0}", "[0.5, 1]"),
     "dtype": ("np.float32", "'float64'"),
-    "kind": ("'metric'", "'binning'"),
-    "old_true": ("rng.integers(0, 2, 20)", "np.array([0, 1, 2, 2, 1])"),
-    "old_prob": ("rng.random(20)", "np.eye(3)[[0, 1, 2, 1, 1]] * 0.7 + 0.1"),
-    "old_weight": ("np.ones(20)",),
     "y_true_b": ("y",),
     "groups": ("rng.integers(0, 2, n)", "np.array(list('ab'))[rng.integers(0, 2, n)]", "np.zeros(n)"),
     "posterior": ("q",),
@@ -78,14 +74,10 @@ BY_NAME: dict[str, tuple[str, ...]] = {
     "prob_b": ("q",),
     "model": ("'over-confident'", "'calibrated'"),
     "class_3": ("'variance'",),
-    "classes": ("('a', 'b', 'c')",),
-    "score": ("'brier'", "'log'"),
     "cv": ("2", "3"),
     "n_jobs": ("1",),
     "by": ("rng.integers(0, 2, n)", "{'a': rng.integers(0, 2, n), 'b': np.zeros(n)}"),
     "times": ("rng.integers(0, 3, n)", "np.datetime64('2026-01-01') + 20 * rng.integers(0, 9, n)"),
-    "every": ("'month'", "'week'"),
-    "memory": ("None",),
     "estimator": (MODEL,),
     "X": ("rng.normal(size=(n, 2))",),
     "values": ("{'a': [1, 2], 'b': [2, 1]}", "{'a': [1, np.inf, 3], 'b': [1, 2, 3], 'c': [0, 0, 0]}"),
@@ -95,27 +87,21 @@ BY_NAME: dict[str, tuple[str, ...]] = {
 FEW_RESAMPLES = ("n_resamples", "resolution", "n_thresholds")
 """Always given: their defaults take long, and the laws do not depend on them."""
 
-FREE = (
-    "pos_label", "labels", "class_weight", "ax", "axes", "norm", "reference", "facts", "classes", "dtype", "title", "extra",
-    "cv",
-)  # fmt: skip
+FREE = ("pos_label", "labels", "class_weight", "ax", "axes", "norm", "reference", "facts", "classes", "dtype", "title")
+FREE += ("extra", "cv")
 """Options that may hold anything, or nearly."""
 
 
 @cache
 def hints(target: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of the parameters, as far as they can be found."""
-    code = target.__init__ if inspect.isclass(target) else target
-    module = inspect.getmodule(target)
-    names = {**vars(typing), **{n: load(n) for n in homes()}, **vars(module)}
+    names = {**vars(typing), **{n: load(n) for n in homes()}, **vars(inspect.getmodule(target))}
     found = {}
     for name, parameter in inspect.signature(target).parameters.items():
-        try:
-            found[name] = typing.get_type_hints(
-                types.SimpleNamespace(__annotations__={name: parameter.annotation}), names
-            )[name]
-        except Exception:
-            found[name] = getattr(code, "__annotations__", {}).get(name, Any)
+        found[name] = Any if parameter.annotation is parameter.empty else parameter.annotation
+        with contextlib.suppress(Exception):
+            annotated = types.SimpleNamespace(__annotations__={name: parameter.annotation})
+            found[name] = typing.get_type_hints(annotated, names)[name]
     return found
 
 
@@ -129,7 +115,12 @@ def literals(hint: Any) -> list[str]:
 def kinds(hint: Any) -> set[Any]:
     """Return the plain types that a type allows."""
     parts = typing.get_args(hint) if typing.get_origin(hint) in (typing.Union, types.UnionType) else (hint,)
-    return {part for part in parts if part in (int, float, str, bool, type(None))}
+    return {part for part in parts if part in PLAIN}
+
+
+PLAIN: dict[Any, tuple[str, ...]] = {
+    bool: ("True", "False"), int: ("1", "2", "5", "30"), float: ("0.1", "0.5", "0.9", "2.0"), type(None): ("None",), str: (),
+}  # fmt: skip
 
 
 @cache
@@ -140,9 +131,7 @@ def learned_words(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            made = (
-                target(**given) if inspect.isclass(target) or "y_true" not in hints(target) else target(*rows, **given)
-            )
+            made = target(*(rows if "y_true" in hints(target) else ()), **given)
             if hasattr(made, "fit"):
                 made.fit(rows[1], rows[0])
     except Exception as error:
@@ -164,15 +153,9 @@ def valid_values(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     if name == "metric":
         return tuple(map(repr, entries("metric")))
     if name in BY_NAME:
-        return BY_NAME[name]
+        return (*literals(hint), *BY_NAME[name])
     words = (*literals(hint), *(learned_words(target, name) if str in kinds(hint) or isinstance(hint, str) else ()))
-    plain = {
-        bool: ("True", "False"),
-        int: ("1", "2", "5", "30"),
-        float: ("0.1", "0.5", "0.9", "2.0"),
-        type(None): ("None",),
-    }
-    return (*words, *(value for kind in kinds(hint) for value in plain.get(kind, ())))
+    return (*words, *(value for kind in kinds(hint) for value in PLAIN[kind]))
 
 
 def drawn_options(
@@ -233,6 +216,7 @@ BATCHES = (
     " for k in range(0, len(y), 2)))"
 )
 
+GIVEN = {"y_true": "y", "y_prob": "p", "source": "lambda: iter([(y, p)])", "sample_weight": "w", "progress": "False"}
 PERMUTED = "o = np.random.default_rng(0).permutation(n); y, p, w = y[o], p[o], None if w is None else np.asarray(w)[o]"
 REPEATED = "k = np.asarray(w).astype(int); y, p, w = np.repeat(y, k), np.repeat(p, k, axis=0), None"
 
@@ -247,11 +231,8 @@ def functions() -> tuple[str, ...]:
 @cache
 def calibrators() -> tuple[str, ...]:
     """Return the names of the classes of calibrators, and of the classifier that holds one."""
-    return (
-        *sorted({entry.target.__name__ for entry in entries("calibrator").values()}),
-        "ByNotion",
-        "CalibratedClassifier",
-    )
+    known = sorted({entry.target.__name__ for entry in entries("calibrator").values()})
+    return (*known, "ByNotion", "CalibratedClassifier")
 
 
 def targets() -> tuple[str, ...]:
@@ -262,10 +243,8 @@ def targets() -> tuple[str, ...]:
 def drawn_case(random: Random, name: str) -> Case:
     """Draw a call of a public name."""
     hostile = random.choice((0.0, 0.0, 0.15, 0.5))
-    rows = drawn_rows(random, hostile=hostile)
-    if name in calibrators():
-        return _of_calibrator(random, name, rows, hostile)
-    return _of_function(random, name, rows, hostile)
+    draw = _of_calibrator if name in calibrators() else _of_function
+    return draw(random, name, drawn_rows(random, hostile=hostile), hostile)
 
 
 # Functions
@@ -274,14 +253,7 @@ def drawn_case(random: Random, name: str) -> Case:
 def _of_function(random: Random, name: str, rows: Rows, hostile: float) -> Case:
     target = load(name)
     parameters = inspect.signature(target).parameters
-    given = {
-        "y_true": "y",
-        "y_prob": "p",
-        "calibrator": fitted(random, rows),
-        "source": "lambda: iter([(y, p)])",
-        "sample_weight": "w",
-        "progress": "False",
-    }
+    given = GIVEN | {"calibrator": fitted(random, rows)}
     given |= {parameter: drawn for parameter in parameters if (drawn := _result_for(random, target, parameter))}
     arguments = {parameter: text for parameter, text in given.items() if parameter in parameters}
     chosen, refuse = drawn_options(random, target, hostile=hostile / 2, skip=(*arguments, *OF_MATPLOTLIB))
@@ -294,11 +266,8 @@ def _of_function(random: Random, name: str, rows: Rows, hostile: float) -> Case:
     if "Predictions" in str(parameters.get("y_true")) and rows.are_usual and random.random() < IN_BATCHES:
         arguments = {n: text for n, text in arguments.items() if n not in ("y_prob", *DataOptions.__annotations__)}
         arguments["y_true"] = BATCHES
-    ordered = [
-        arguments.pop(n)
-        for n, p in parameters.items()
-        if n in arguments and p.default is p.empty and p.kind != p.KEYWORD_ONLY
-    ]
+    first = [n for n, p in parameters.items() if n in arguments and p.default is p.empty and p.kind != p.KEYWORD_ONLY]
+    ordered = [arguments.pop(n) for n in first]
     words = [f"{parameter}={text}" for parameter, text in arguments.items()]
     twin, because = _twin(random, name, rows, arguments)
     return Case(name, rows.lines, f"{homes()[name]}.{name}({', '.join([*ordered, *words])})", refuse, twin, because)
@@ -367,8 +336,7 @@ def _of_rows() -> frozenset[str]:
 def fitted(random: Random, rows: Rows) -> str:
     """Return the source text of a calibrator, fitted on rows that are valid."""
     own = f"labels=range({rows.n_classes})" if rows.is_table else ""
-    names = [name for name in calibrators() if name not in ("ByNotion", "CalibratedClassifier")]
-    name = random.choice(names)
+    name = random.choice(calibrators()[:-2])
     if issubclass(load(name), BinaryCalibrator) and rows.n_classes > 2:
         return f"calibrant.ByNotion({homes()[name]}.{name}(), {own}).fit(q, t)"
     return f"{homes()[name]}.{name}({own}).fit(q, t)"
@@ -387,9 +355,8 @@ def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Cas
     if rows.is_table and "labels" not in options:
         options["labels"] = f"range({rows.n_classes})"
     words = ", ".join(f"{n}={text}" for n, text in options.items())
-    new = random.choice(
-        ("p", "p", "q", "np.array([0.0, 0.5, 1.0])" if not rows.is_table else f"np.eye({rows.n_classes})")
-    )
+    extremes = f"np.eye({rows.n_classes})" if rows.is_table else "np.array([0.0, 0.5, 1.0])"
+    new = random.choice(("p", "p", "q", extremes))
     reason = "" if options.get("input") and rows.refuse in AS_DECLARED else rows.refuse
     call = f"{homes()[name]}.{name}({words}).fit(p, y, w).predict_proba({new})"
     twin = (rows.plain, "the same numbers in another container") if rows.are_same else ((), "")
@@ -413,8 +380,7 @@ def _of_classifier(random: Random, rows: Rows, options: dict[str, str], inner: s
 
 def undrawn() -> list[str]:
     """Return the parameters without a default for which nothing is known to be drawn: such names are called in vain."""
-    given = {"y_true", "y_prob", "calibrator", "source", "sample_weight", "progress"}
-    missing = []
+    given, missing = {*GIVEN, "calibrator"}, []
     for name in functions():
         target = load(name)
         for parameter, facts in inspect.signature(target).parameters.items():

@@ -9,47 +9,29 @@ SIZES = (1, 2, 3, 5, 10, 30, 60, 150)
 Change = tuple[str, str]
 
 TIMES = ("dt.timedelta(1)", "dt.date(2020, 1, 1)", "dt.datetime(2020, 1, 1)", "dt.time(1)")
-
-
-def of(kind: str, numbers: str) -> str:
-    """Return source text of these numbers in a kind."""
-    return kind.replace("{x}", numbers)
-
-
+CELLS = (*TIMES, "b'1'", "[0.5]", "{'a': 0.5}", "None")
 NO_NUMBERS = (
     *(f"np.array({{x}}).astype({kind!r})" for kind in ("m8[s]", "m8[D]", "m8", "M8[s]", "M8[D]", "c8", "V8")),
-    "np.array([np.timedelta64(1, 's')] * n, dtype=object)",
-    "[dt.timedelta(1)] * n",
-    "[pd.Timedelta(1, 's')] * n",
-    "np.zeros(n, dtype=[('a', float)])",
-    "pd.Series(pd.to_timedelta(range(n)))",
-    "pd.Series(pd.to_datetime(range(n)))",
-    "pd.Series(pd.to_datetime(range(n))).dt.tz_localize('UTC')",
-    "pd.Series(pd.period_range('2020', periods=n))",
-    "pd.Series(pd.interval_range(0, n, n))",
-    "pd.Series(pd.to_timedelta(range(n))).astype('category')",
+    *(f"pl.Series([{cell}] * n)" for cell in CELLS),
+    *(f"pa.array([{cell}] * n)" for cell in (*CELLS, "(1, 1, 1)")),
+    "np.array([np.timedelta64(1, 's')] * n, dtype=object)", "[dt.timedelta(1)] * n", "[pd.Timedelta(1, 's')] * n",
+    "np.zeros(n, dtype=[('a', float)])", "pd.Series(pd.to_timedelta(range(n)))", "pd.Series(pd.to_datetime(range(n)))",
+    "pd.Series(pd.to_datetime(range(n))).dt.tz_localize('UTC')", "pd.Series(pd.period_range('2020', periods=n))",
+    "pd.Series(pd.interval_range(0, n, n))", "pd.Series(pd.to_timedelta(range(n))).astype('category')",
     "pd.Series([dt.timedelta(1)] * n, dtype='duration[s][pyarrow]')",
-    *(f"pl.Series([{cell}] * n)" for cell in TIMES),
-    *(f"pl.Series([{cell}] * n)" for cell in ("b'1'", "[0.5]", "{'a': 0.5}", "None")),
-    *(f"pa.array([{cell}] * n)" for cell in TIMES),
-    *(f"pa.array([{cell}] * n)" for cell in ("b'1'", "[0.5]", "{'a': 0.5}", "None", "(1, 1, 1)")),
-    "pa.array([dt.timedelta(1)] * n).dictionary_encode()",
-    "pa.array([dt.date(2020, 1, 1)] * n, pa.date64())",
-)
+    "pa.array([dt.timedelta(1)] * n).dictionary_encode()", "pa.array([dt.date(2020, 1, 1)] * n, pa.date64())",
+)  # fmt: skip
 """Columns of all kinds of NumPy, pandas, polars and Arrow that hold neither numbers nor labels."""
 
 NUMBERS = (
-    *(f"np.array({{x}}).astype({kind!r})" for kind in ("f4", "f8", "g", ">f8", ">f4", "O")),
+    *(f"np.array({{x}}).astype({kind!r})" for kind in ("f8", "g", ">f8", "O")),
     *(f"pd.array(np.ravel({{x}}).astype(float), dtype={kind!r})" for kind in ("Float64", "double[pyarrow]")),
-    "pd.Series(np.ravel({x}), dtype='category')",
-    "pd.Series(np.ravel({x}), dtype='Sparse[float]')",
-    "pl.Series(np.ravel({x})).cast(pl.Float64)",
-    "pa.array(np.ravel({x}), pa.float64())",
+    *(f"pd.Series(np.ravel({{x}}), dtype={kind!r})" for kind in ("category", "Sparse[float]")),
+    "pl.Series(np.ravel({x})).cast(pl.Float64)", "pa.array(np.ravel({x}), pa.float64())",
     "pa.array(np.ravel({x}), pa.float64()).dictionary_encode()",
     "pa.chunked_array([np.ravel({x})[:1], np.ravel({x})[1:]])",
-    "[Decimal(float(cell)) for cell in np.ravel({x})]",
-    "[Fraction(float(cell)) for cell in np.ravel({x})]",
-)
+    *(f"[{kind}(float(cell)) for cell in np.ravel({{x}})]" for kind in ("Decimal", "Fraction")),
+)  # fmt: skip
 """The same numbers in all kinds that hold any."""
 
 WHOLE = (
@@ -61,167 +43,111 @@ WHOLE = (
 )
 """Whole numbers in all kinds that hold any."""
 
-LABELS: tuple[Change, ...] = (
-    *(("same", f"y = {of(kind, 'y')}") for kind in WHOLE),
-    *((f"labels of a kind that holds none: {kind}", f"y = {of(kind, 'y')}") for kind in NO_NUMBERS),
-    ("same", "y = y.tolist()"),
-    ("same", "y = tuple(y.tolist())"),
-    ("same", "y = pd.Series(y, index=range(len(y), 0, -1))"),
-    ("same", "y = np.repeat(y, 2)[::2]"),
-    ("same", "y = y[::-1].copy()[::-1]"),
-    ("same", "y = y.copy(); y.flags.writeable = False"),
-    ("same", "y = y.astype(float)"),
-    ("same", "y = y.astype(object)"),
-    ("", "y = pa.array(y)"),
-    ("", "y = y[:, None]"),
-    ("", "y = y[None, :]"),
-    ("", "y = y.astype(bool)"),
-    ("", "y = 2 * y - 1"),
-    ("", "y = -y"),
-    ("", "y = y + 2**62"),
-    ("", "y = np.array(list('abcdefghijkl'))[y]"),
-    ("", "y = np.array(list('abcdefghijkl'))[y].astype(object)"),
-    ("", "y = np.array(list('abcdefghijkl'))[y].astype('S')"),
-    ("", "y = pd.Categorical(np.array(list('abcdefghijkl'))[y])"),
-    ("", "y = np.zeros_like(y)"),
-    ("", "y = np.full_like(y, 7)"),
-    ("", "y = y.astype('M8[D]')"),
-    ("", "y = np.ma.masked_array(y, False)"),
-    ("", "y = [0, 'a', None, 2.5] * len(y)"),
-    ("", "y = np.char.add(np.array(list('abcdefghijkl'))[y], '\\x00\\n')"),
-    ("fractions as labels", "y = y + 0.5"),
-    ("NaN among the labels", "y = y.astype(float); y[0] = np.nan"),
-    ("None among the labels", "y = y.astype(object); y[-1] = None"),
-    ("NA among the labels", "y = pd.Series(y, dtype='Int64'); y.iloc[0] = pd.NA"),
-    ("inf among the labels", "y = y.astype(float); y[-1] = np.inf"),
-    ("a masked label", "y = np.ma.masked_array(y, np.arange(len(y)) == 0)"),
-    ("a label too few", "y = y[:-1]"),
-    ("a label too many", "y = np.append(y, y[:1])"),
-    ("no labels", "y = np.empty(0)"),
-    ("None for labels", "y = None"),
-    ("a word for labels", "y = 'label'"),
-    ("a number for labels", "y = 1"),
-    ("complex labels", "y = y + 0j"),
-    ("a generator of labels", "y = iter(y.tolist())"),
-    ("a dictionary of labels", "y = {'y': y}"),
-    ("labels in three dimensions", "y = np.zeros((len(y), 2, 2))"),
-)
+ARRAYS = (
+    "{x}.tolist()", "np.repeat({x}, 2, axis=0)[::2]", "{x}[::-1].copy()[::-1]", "np.broadcast_to({x}, {x}.shape)",
+)  # fmt: skip
+"""The same array with other strides, or that cannot be written to."""
 
-PREDICTIONS: tuple[Change, ...] = (
-    *(("same" if "f4" not in kind else "", f"p = p if p.ndim > 1 else {of(kind, 'p')}") for kind in NUMBERS),
-    *((f"predictions of a kind that holds none: {kind}", f"p = {of(kind, 'p')}") for kind in NO_NUMBERS),
-    *(
-        (f"predictions of a kind that holds none: {kind}", f"p = (p * 9).astype({kind!r})")
-        for kind in ("m8[s]", "m8[D]", "m8", "M8[s]")
-    ),
-    ("lengths of time of pandas for predictions", "p = pd.DataFrame(p).astype('m8[ns]')"),
-    ("lengths of time of polars for predictions", "p = pl.DataFrame(p).cast(pl.Int64).cast(pl.Duration)"),
-    ("dates of polars for predictions", "p = pl.DataFrame(p).cast(pl.Int32).cast(pl.Date)"),
-    ("lengths of time of Arrow for predictions", "p = pa.table({'a': pa.array([dt.timedelta(0)] * n)})"),
-    *(
-        ("same", f"p = pd.DataFrame(p).astype({kind!r}) if p.ndim == 2 else p")
-        for kind in ("Float64", "double[pyarrow]", "category", "Sparse[float]", "O")
-    ),
-    ("same", "p = p.tolist()"),
-    ("same", "p = np.asfortranarray(p)"),
-    ("same", "p = np.repeat(p, 2, axis=0)[::2]"),
-    ("same", "p = p[::-1].copy()[::-1]"),
-    ("same", "p = p.copy(); p.flags.writeable = False"),
-    ("same", "p = p.astype(np.longdouble)"),
-    ("same", "p = p.astype('>f8')"),
+WRONG = {
+    "NaN among the numbers": "np.where({x} == {x}.max(), np.nan, {x})",
+    "inf among the numbers": "np.where({x} == {x}.min(), np.inf, {x})",
+    "-inf among the numbers": "np.where({x} == {x}.max(), -np.inf, {x})",
+    "None among the numbers": "np.where({x} == {x}.max(), None, {x})",
+    "a masked number": "np.ma.masked_array({x}, {x} == {x}.max())",
+    "a row too few": "{x}[:-1]",
+    "a row too many": "np.concatenate([{x}, {x}[:1]])",
+    "complex numbers": "{x} + 0j",
+    "a generator": "iter({x}.tolist())",
+    "three dimensions": "np.full((len({x}), 2, 2), 0.5)",
+}
+"""Of labels, predictions and weights alike."""
+
+
+def changes(x: str, same: tuple[str, ...], either: tuple[str, ...], wrong: dict[str, str]) -> tuple[Change, ...]:
+    """Return the changes of ``y``, ``p`` or ``w``."""
+    known = [("same", how) for how in same] + [("", how) for how in either] + list((WRONG | wrong).items())
+    known += [(f"a kind that holds none: {how}", how) for how in NO_NUMBERS]
+    return tuple((what, f"{x} = {how.replace('{x}', x)}") for what, how in known)
+
+
+WORDS = "np.array(list('abcdefghijkl'))[y]"
+LABELS = changes(
+    "y",
+    (*WHOLE, *ARRAYS, "tuple(y.tolist())", "pd.Series(y, index=range(len(y), 0, -1))", "y.astype(float)", "y.astype(object)"),
     (
-        "same",
-        "p = pd.DataFrame(p, index=range(len(p), 0, -1)) if p.ndim == 2 else pd.Series(p, index=range(len(p), 0, -1))",
+        "pa.array(y)", "y[:, None]", "y[None, :]", "y.astype(bool)", "2 * y - 1", "-y", "y + 2**62", WORDS,
+        f"{WORDS}.astype(object)", f"{WORDS}.astype('S')", f"pd.Categorical({WORDS})", "np.zeros_like(y)",
+        "np.full_like(y, 7)", "np.ma.masked_array(y, False)", "[0, 'a', None, 2.5] * len(y)",
+        f"np.char.add({WORDS}, '\\x00\\n')",
     ),
-    ("same", "p = pl.DataFrame(p) if p.ndim == 2 else pl.Series(p)"),
-    ("", "p = pa.table({f'c{k}': c for k, c in enumerate(p.T)}) if p.ndim == 2 else pa.array(p)"),
-    ("", "p = p.astype(np.float32)"),
-    ("", "p = p.astype(np.float16)"),
-    ("", "p = p.astype(object)"),
-    ("", "p = np.round(p).astype(int)"),
-    ("", "p = np.round(p).astype(bool)"),
-    ("", "p = np.ma.masked_array(p, False)"),
-    ("", "p = pd.DataFrame(p).convert_dtypes(dtype_backend='pyarrow')"),
-    ("", "p = np.asmatrix(p)"),
-    ("", "p = p * -0.0"),
-    ("", "p = np.where(p == p.min(), 1e-300, p)"),
-    ("", "p = np.where(p == p.min(), 5e-324, p)"),
-    ("", "p = np.clip(p, 1e-17, 1 - 1e-16)"),
-    ("", "p = p + 1e-9"),
-    ("", "p = p - 1e-9"),
-    ("", "p = p[:, :1] if p.ndim == 2 else p[:, None]"),
-    ("", "p = p[..., None]"),
-    ("", "p = np.stack([1 - p, p], axis=-1)"),
-    ("", "p = np.broadcast_to(p[:1], p.shape)"),
-    ("percent", "p = 2 + 98 * p"),
-    ("logits", "p = 9 - np.log(p + 1e-3)"),
-    ("negative numbers", "p = p - 2"),
-    ("huge numbers", "p = p * 1e308 + 1e307"),
-    ("NaN among the predictions", "p = p.copy(); p.flat[0] = np.nan"),
-    ("inf among the predictions", "p = p.copy(); p.flat[-1] = np.inf"),
-    ("-inf among the predictions", "p = p.copy(); p.flat[-1] = -np.inf"),
-    ("None among the predictions", "p = p.astype(object); p.flat[0] = None"),
-    ("a masked prediction", "p = np.ma.masked_array(p, p == p.max())"),
-    ("a missing value in a data frame", "p = pd.DataFrame(p, dtype='Float64'); p.iloc[0, 0] = pd.NA"),
-    ("a prediction too few", "p = p[:-1]"),
-    ("no predictions", "p = p[:0]"),
-    ("None for predictions", "p = None"),
-    ("a number for predictions", "p = 0.5"),
-    ("a prediction of no dimension", "p = np.array(0.5)"),
-    ("complex predictions", "p = p + 0j"),
-    ("words for predictions", "p = p.astype(str)"),
-    ("bytes for predictions", "p = p.astype('S')"),
-    ("a word for predictions", "p = 'p_*'"),
-    ("a set of predictions", "p = set(p.ravel().tolist())"),
-    ("a generator of predictions", "p = iter(p.tolist())"),
-    ("a sparse table", "p = sp.csr_array(np.atleast_2d(p))"),
-    ("ragged rows", "p = [*p.tolist(), [0.5, 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]"),
-    ("a table without columns", "p = np.empty((len(p), 0))"),
-    ("a data frame with words", "p = pd.DataFrame(p).assign(name='a')"),
-    ("predictions in three dimensions", "p = np.full((len(p), 2, 2), 0.5)"),
-)
+    {
+        "fractions": "y + 0.5", "NA among the labels": "pd.Series(y, dtype='Int64').shift()",
+        "no labels": "np.empty(0)", "None for labels": "None", "a word for labels": "'label'",
+        "a number for labels": "1", "a dictionary of labels": "{'y': y}",
+    },
+)  # fmt: skip
 
-PLAIN_COUNTS: tuple[Change, ...] = (
-    ("count", "w = rng.integers(1, 4, n)"),
-    ("count", "w = rng.integers(1, 4, n).astype(float)"),
-    ("count", "w = rng.integers(1, 4, n).astype(np.float32)"),
-    ("count", "w = pd.Series(rng.integers(1, 4, n))"),
-)
-
-WEIGHTS: tuple[Change, ...] = (
-    *(("count", f"w = rng.integers(1, 4, n); w = {of(kind, 'w')}") for kind in WHOLE),
-    *(
-        (f"weights of a kind that holds none: {kind}", f"w = {of(kind, 'rng.integers(1, 4, n)')}")
-        for kind in NO_NUMBERS
+PREDICTIONS = changes(
+    "p",
+    (
+        *(f"p if p.ndim > 1 else {kind}" for kind in NUMBERS), *ARRAYS, "np.asfortranarray(p)",
+        *(
+            f"pd.DataFrame(p).astype({kind!r}) if p.ndim == 2 else p"
+            for kind in ("Float64", "double[pyarrow]", "category", "Sparse[float]", "O")
+        ),
+        "p.astype(np.longdouble)", "p.astype('>f8')", "pl.DataFrame(p) if p.ndim == 2 else pl.Series(p)",
+        "(pd.DataFrame if p.ndim == 2 else pd.Series)(p, index=range(len(p), 0, -1))",
     ),
-    *PLAIN_COUNTS,
-    ("", "w = rng.random(n) + 0.1"),
-    ("", "w = np.ones(n)"),
-    ("", "w = np.arange(n)"),
-    ("", "w = rng.integers(0, 2, n)"),
-    ("", "w = np.arange(n) > 0"),
-    ("", "w = rng.random(n) * 1e-90 + 1e-99"),
-    ("", "w = rng.random(n) * 1e90"),
-    ("", "w = np.where(np.arange(n) == 0, 1e90, 1e-90)"),
-    ("", "w = (rng.random(n) + 0.1).tolist()"),
-    ("", "w = pl.Series(rng.random(n) + 0.1)"),
-    ("", "w = np.broadcast_to(2.5, n)"),
-    ("", "w = np.zeros(n); w[0] = 1"),
-    ("", "w = 1.0"),
-    ("", "w = np.ones((n, 1))"),
-    ("", "w = np.ones(n, dtype=object)"),
-    ("", "w = 'balanced'"),
-    ("negative weights", "w = np.full(n, -1.0)"),
-    ("a negative weight", "w = np.ones(n); w[0] = -1"),
-    ("NaN among the weights", "w = np.ones(n); w[-1] = np.nan"),
-    ("inf among the weights", "w = np.ones(n); w[-1] = np.inf"),
-    ("None among the weights", "w = np.ones(n, dtype=object); w[-1] = None"),
-    ("weights of zero", "w = np.zeros(n)"),
-    ("a weight too many", "w = np.ones(n + 1)"),
-    ("words for weights", "w = np.full(n, 'a')"),
-    ("complex weights", "w = np.ones(n) + 1j"),
-    ("a masked weight", "w = np.ma.masked_array(np.ones(n), np.arange(n) == 0)"),
+    (
+        "pa.table({f'c{k}': c for k, c in enumerate(p.T)}) if p.ndim == 2 else pa.array(p)",
+        "p.astype(np.float32)", "p.astype('>f4')", "p.astype(np.float16)", "p.astype(object)",
+        "np.round(p).astype(int)", "np.round(p).astype(bool)",
+        "np.ma.masked_array(p, False)", "pd.DataFrame(p).convert_dtypes(dtype_backend='pyarrow')", "np.asmatrix(p)",
+        "p * -0.0", "np.where(p == p.min(), 1e-300, p)", "np.where(p == p.min(), 5e-324, p)",
+        "np.clip(p, 1e-17, 1 - 1e-16)", "p + 1e-9", "p - 1e-9", "p[:, :1] if p.ndim == 2 else p[:, None]",
+        "p[..., None]", "np.stack([1 - p, p], axis=-1)", "np.broadcast_to(p[:1], p.shape)",
+    ),
+    {
+        **{f"lengths of time, {kind}": f"(p * 9).astype({kind!r})" for kind in ("m8[s]", "m8[D]", "m8", "M8[s]")},
+        "lengths of time of pandas": "pd.DataFrame(p).astype('m8[ns]')",
+        "lengths of time of polars": "pl.DataFrame(p).cast(pl.Int64).cast(pl.Duration)",
+        "dates of polars": "pl.DataFrame(p).cast(pl.Int32).cast(pl.Date)",
+        "lengths of time of Arrow": "pa.table({'a': pa.array([dt.timedelta(0)] * n)})",
+        "percent": "2 + 98 * p", "logits": "9 - np.log(p + 1e-3)", "negative numbers": "p - 2",
+        "huge numbers": "p * 1e308 + 1e307",
+        "a missing value in a data frame": "pd.DataFrame(p, dtype='Float64').shift()",
+        "no predictions": "p[:0]", "None for predictions": "None", "a number for predictions": "0.5",
+        "a prediction of no dimension": "np.array(0.5)", "words for predictions": "p.astype(str)",
+        "bytes for predictions": "p.astype('S')", "a word for predictions": "'p_*'",
+        "a set of predictions": "set(p.ravel().tolist())", "a sparse table": "sp.csr_array(np.atleast_2d(p))",
+        "ragged rows": "[*p.tolist(), [0.5, 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]]",
+        "a table without columns": "np.empty((len(p), 0))",
+        "a data frame with words": "pd.DataFrame(p).assign(name='a')",
+    },
+)  # fmt: skip
+
+COUNTS = "rng.integers(1, 4, n)"
+PLAIN_COUNTS = tuple(
+    ("count", f"w = {how}")
+    for how in (COUNTS, f"{COUNTS}.astype(float)", f"{COUNTS}.astype(np.float32)", f"pd.Series({COUNTS})")
 )
+WEIGHTS = tuple(
+    ("count" if what == "same" else what, f"w = {COUNTS}; {line}")
+    for what, line in changes(
+        "w",
+        (*WHOLE, *ARRAYS),
+        (
+            "rng.random(n) + 0.1", "np.ones(n)", "np.arange(n)", "rng.integers(0, 2, n)", "np.arange(n) > 0",
+            "rng.random(n) * 1e-90 + 1e-99", "rng.random(n) * 1e90", "np.where(np.arange(n) == 0, 1e90, 1e-90)",
+            "(rng.random(n) + 0.1).tolist()", "pl.Series(rng.random(n) + 0.1)", "np.broadcast_to(2.5, n)",
+            "np.eye(1, n)[0]", "1.0", "np.ones((n, 1))", "np.ones(n, dtype=object)", "'balanced'",
+        ),
+        {
+            "negative weights": "np.full(n, -1.0)", "a negative weight": "np.where(np.arange(n) == 0, -1, 1)",
+            "weights of zero": "np.zeros(n)", "words for weights": "np.full(n, 'a')",
+        },
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -13,19 +13,18 @@ import random
 import tempfile
 import time
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
 SOURCE = Path("src/calibrant")
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-IMPORTED_ONCE = [
-    "numpy scipy.optimize scipy.special scipy.stats scipy.interpolate scipy.integrate scipy.sparse.csgraph scipy.linalg",
-    "pytest hypothesis hypothesis.strategies hypothesis.extra.numpy numba narwhals",
-    "sklearn.base sklearn.linear_model sklearn.model_selection sklearn.isotonic sklearn.pipeline sklearn.metrics",
-    "matplotlib.pyplot matplotlib.figure jinja2 pandas",
-]
+IMPORTED_ONCE = """
+numpy scipy.optimize scipy.special scipy.stats scipy.interpolate scipy.integrate scipy.sparse.csgraph scipy.linalg
+pytest hypothesis hypothesis.strategies hypothesis.extra.numpy numba narwhals matplotlib.pyplot matplotlib.figure jinja2
+sklearn.base sklearn.linear_model sklearn.model_selection sklearn.isotonic sklearn.pipeline sklearn.metrics pandas
+"""
 
 
 def main() -> None:
@@ -45,10 +44,6 @@ def main() -> None:
     judged(sample(options.n, options.seed), options)
 
 
-def place_of(mutant) -> str:
-    return mutant.path.relative_to(SOURCE).as_posix()
-
-
 def sample(n: int, seed: int) -> list:
     """Draw lines, and one change to each: a line of many constants counts no more than another."""
     from tools.mutation.operators import sites
@@ -61,15 +56,12 @@ def sample(n: int, seed: int) -> list:
 
 
 def judged(drawn: list, options: argparse.Namespace) -> None:
-    for names in IMPORTED_ONCE:
-        for name in names.split():
-            importlib.import_module(name)
-    begun, rows = time.monotonic(), []
+    for name in IMPORTED_ONCE.split():
+        importlib.import_module(name)
+    begun, rows, fork = time.monotonic(), [], get_context("fork")
     with (
         tempfile.TemporaryDirectory() as folder,
-        ProcessPoolExecutor(
-            options.jobs, get_context("fork"), initializer=start, initargs=(folder, options.seconds)
-        ) as pool,
+        ProcessPoolExecutor(options.jobs, fork, start, (folder, options.seconds)) as pool,
     ):
         for done in as_completed(pool.submit(judge, mutant) for mutant in drawn):
             row = done.result()
@@ -93,12 +85,11 @@ def start(folder: str, seconds: float) -> None:
 def judge(mutant) -> dict:
     """Run a mutant's tests in two goes, so that most mutants collect a few files only."""
     reached, copy = state["reached"], state["copy"]
-    known = equivalents()
-    row = {"change": [place_of(mutant), *mutant.difference()], "line": mutant.line, "operator": mutant.operator}
-    if tuple(row["change"]) in known:
-        return row | {"fate": "equivalent", "test": known[tuple(row["change"])], "seconds": 0.0}
-    left, spent, fate, test, run = state["seconds"], 0.0, "survived", "", 0
-    goes = reached.ordered(mutant)
+    change = (mutant.path.relative_to(SOURCE).as_posix(), *mutant.difference())
+    row = {"change": change, "line": mutant.line, "operator": mutant.operator}
+    if reason := equivalents().get(change):
+        return row | {"fate": "equivalent", "test": reason, "seconds": 0.0}
+    left, spent, fate, test, run, goes = state["seconds"], 0.0, "survived", "", 0, reached.ordered(mutant)
     for tests in goes:
         chosen = []
         for name in tests:
@@ -120,7 +111,7 @@ def equivalents() -> dict[tuple[str, str, str], str]:
 
 
 def report(rows: list[dict], seconds: float) -> None:
-    count = {fate: sum(row["fate"] == fate for row in rows) for fate in ("killed", "timeout", "survived", "equivalent")}
+    count = Counter(row["fate"] for row in rows)
     for row in rows:
         if row["fate"] == "survived":
             print(f"\n{row['change'][0]}:{row['line']} ({row['operator']}; {row['test']})")

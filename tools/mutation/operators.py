@@ -7,46 +7,40 @@ set the look of a picture.
 
 import ast
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# fmt: off
 LOOK = frozenset([
     "alpha", "aspect", "bbox_to_anchor", "capsize", "cmap", "color", "colors", "columnspacing", "dpi", "ecolor",
     "edgecolor", "facecolor", "figsize", "fontsize", "handlelength", "height_ratios", "hspace", "labelpad",
     "labelrotation", "labelsize", "length", "levels", "linestyle", "linewidth", "linewidths", "loc", "lw",
-    "markersize", "ncol", "pad", "rotation", "shrink", "size", "stacklevel", "vmax", "vmin", "width_ratios",
-    "wspace", "xytext", "zorder", "s",
-])
-# fmt: on
+    "markersize", "ncol", "pad", "rotation", "shrink", "size", "stacklevel", "vmax", "vmin", "width_ratios", "wspace",
+    "xytext", "zorder", "s",
+])  # fmt: skip
 WORDS_ONLY = frozenset({"__repr__", "__str__", "_repr_html_", "_repr_mimebundle_"})
 
 
-def both_ways(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+def both_ways(*pairs: tuple[Any, Any]) -> dict[Any, Any]:
     """Return what each of a pair becomes: the other."""
     return {one: other for pair in pairs for one, other in (pair, pair[::-1])}
 
 
 COMPARISONS = both_ways(
-    [(ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn)]
+    (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn)
 )
-ARITHMETIC = both_ways([(ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitAnd, ast.BitOr), (ast.LShift, ast.RShift)]) | {
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.FloorDiv,
-    ast.Pow: ast.Mult,
-}
-# fmt: off
-NAMES = {"sum": "max", "mean": "sum", "isnan": "isfinite"} | both_ways([
+ARITHMETIC = both_ways((ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitAnd, ast.BitOr), (ast.LShift, ast.RShift)) | {
+    ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Pow: ast.Mult,
+}  # fmt: skip
+NAMES = {"sum": "max", "mean": "sum", "isnan": "isfinite", "cumsum": "cumprod"} | both_ways(
     ("minimum", "maximum"), ("min", "max"), ("argmin", "argmax"), ("floor", "ceil"), ("zeros", "ones"),
     ("zeros_like", "ones_like"), ("any", "all"), ("logical_and", "logical_or"), ("left", "right"),
-]) | {"cumsum": "cumprod"}
-SYMMETRIC = frozenset([
-    "minimum", "maximum", "min", "max", "isinstance", "dot", "logical_and", "logical_or", "array_equal",
-])
+)  # fmt: skip
+SYMMETRIC = frozenset(
+    {"minimum", "maximum", "min", "max", "isinstance", "dot", "logical_and", "logical_or", "array_equal"}
+)
 """Functions of which two arguments may change places."""
-# fmt: on
 LEFT_OUT = frozenset({"JoinedStr", "Import", "ImportFrom", "TypeAlias"})
 KEPT_DECORATORS = frozenset({"kernel", "cache", "lru_cache", "overload", "cached_property"})
 """Without these a function is slower, or typed otherwise, and no more."""
@@ -73,12 +67,9 @@ class Mutant:
         """Return the lines that change, as they are and as they would be, each joined to one."""
         old, new = self.path.read_bytes(), self.applied()
         first, last = old.rfind(b"\n", 0, self.start) + 1, old.find(b"\n", self.stop)
-        grown = len(new) - len(old)
-        return _one_line(old[first:last]), _one_line(new[first : last + grown])
-
-
-def _one_line(text: bytes) -> str:
-    return " ".join(text.decode().split())
+        changed = old[first:last], new[first : last + len(new) - len(old)]
+        before, after = (" ".join(text.decode().split()) for text in changed)
+        return before, after
 
 
 class _Finder(ast.NodeVisitor):
@@ -103,10 +94,10 @@ class _Finder(ast.NodeVisitor):
         start, stop = self.span(node)
         self.mutants.append(Mutant(self.path, start, stop, text, operator, node.lineno, self.reach(node), self.scope))
 
-    def changed(self, node: ast.expr, operator: str, change: Callable[[ast.AST], None]) -> None:
-        """Add the node with a change to a copy of it; in parentheses, as what stands around it may bind closer."""
-        other = copy.deepcopy(node)
-        change(other)
+    def changed(self, node: ast.expr, operator: str, **parts: Any) -> None:
+        """Add the node with other parts; in parentheses, as what stands around it may bind closer."""
+        other = copy.copy(node)
+        vars(other).update(parts)
         self.add(node, f"({ast.unparse(other)})", operator)
 
     # Where a change is reached from
@@ -124,31 +115,25 @@ class _Finder(ast.NodeVisitor):
         self.reach = outer
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        if node.name in WORDS_ONLY:
-            return
-        inside, outer = range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1), self.scope
-        self.reach = lambda _: inside
-        for decorator in node.decorator_list:
-            self.visit_decorator(decorator)
-        self.visit(node.args)
-        self.scope = "body"
-        for statement in node.body:
-            self.visit(statement)
-        self.scope = outer
-
-    def visit_decorator(self, decorator: ast.expr) -> None:
-        target = decorator.func if isinstance(decorator, ast.Call) else decorator
-        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
-        if name in KEPT_DECORATORS:
-            return
-        self.add(decorator, "(lambda undecorated: undecorated)", "decorator removed")
-        self.visit(decorator)
+        if node.name not in WORDS_ONLY:
+            self.inside(node, node.body[0].lineno, "body", [*node.decorator_list, node.args])
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        inside, outer = range(node.lineno, (node.end_lineno or node.lineno) + 1), self.scope
-        self.reach, self.scope = (lambda _: inside), "class"
-        for decorator in node.decorator_list:
-            self.visit_decorator(decorator)
+        self.inside(node, node.lineno, "class", node.decorator_list)
+
+    def inside(self, node: ast.FunctionDef | ast.ClassDef, first: int, scope: str, head: list[Any]) -> None:
+        """Visit decorators, which belong to the scope around a function, and statements."""
+        lines, outer = range(first, (node.end_lineno or node.lineno) + 1), self.scope
+        self.reach, self.scope = (lambda _: lines), outer if scope == "body" else scope
+        for part in head:
+            target = part.func if isinstance(part, ast.Call) else part
+            name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+            if name in KEPT_DECORATORS:
+                continue
+            if part in node.decorator_list:
+                self.add(part, "(lambda undecorated: undecorated)", "decorator removed")
+            self.visit(part)
+        self.scope = scope
         for statement in node.body:
             self.visit(statement)
         self.scope = outer
@@ -160,9 +145,8 @@ class _Finder(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_arguments(self, node: ast.arguments) -> None:
-        for default in [*node.defaults, *node.kw_defaults]:
-            if default is not None:
-                self.visit(default)
+        for default in filter(None, [*node.defaults, *node.kw_defaults]):
+            self.visit(default)
 
     # Operators
 
@@ -183,8 +167,7 @@ class _Finder(ast.NodeVisitor):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if type(node.op) in ARITHMETIC:
-            other = copy.deepcopy(node)
-            other.op = ARITHMETIC[type(node.op)]()
+            other = ast.AugAssign(node.target, ARITHMETIC[type(node.op)](), node.value)
             self.add(node, ast.unparse(other), "arithmetic")
         self.add(node, "pass", "assignment removed")
         self.visit(node.target)
@@ -201,21 +184,17 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Compare(self, node: ast.Compare) -> None:
         for i, operator in enumerate(node.ops):
-
-            def swap(other: ast.AST, i: int = i, operator: ast.cmpop = operator) -> None:
-                other.ops[i] = COMPARISONS[type(operator)]()  # type: ignore[attr-defined]
-
-            self.changed(node, "comparison", swap)
+            swapped = [*node.ops[:i], COMPARISONS[type(operator)](), *node.ops[i + 1 :]]
+            self.changed(node, "comparison", ops=swapped)
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if type(node.op) in ARITHMETIC:
-            self.changed(node, "arithmetic", lambda other: setattr(other, "op", ARITHMETIC[type(node.op)]()))
+            self.changed(node, "arithmetic", op=ARITHMETIC[type(node.op)]())
         self.generic_visit(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        swapped = ast.Or if isinstance(node.op, ast.And) else ast.And
-        self.changed(node, "and, or", lambda other: setattr(other, "op", swapped()))
+        self.changed(node, "and, or", op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
         self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
@@ -234,20 +213,17 @@ class _Finder(ast.NodeVisitor):
             self.add(node, repr(NAMES[value]), "side")
 
     def visit_Slice(self, node: ast.Slice) -> None:
-        if node.step is None:
-            lower = f"({ast.unparse(node.lower)}) + 1" if node.lower else "1"
-            upper = f"({ast.unparse(node.upper)}) - 1" if node.upper else "-1"
-            kept = ast.unparse(node.lower) if node.lower else "", ast.unparse(node.upper) if node.upper else ""
-            if node.lower or node.upper:
-                self.add(node, f"{lower}:{kept[1]}", "slice")
-                self.add(node, f"{kept[0]}:{upper}", "slice")
+        lower, upper = (ast.unparse(part) if part else "" for part in (node.lower, node.upper))
+        if node.step is None and (lower or upper):
+            self.add(node, f"({lower}) + 1:{upper}" if lower else f"1:{upper}", "slice")
+            self.add(node, f"{lower}:({upper}) - 1" if upper else f"{lower}:-1", "slice")
         for part in (node.lower, node.upper, node.step):
             if part is not None and not isinstance(part, ast.Constant | ast.UnaryOp):
                 self.visit(part)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         if node.attr in NAMES and node.attr not in ("left", "right"):
-            self.changed(node, "function", lambda other: setattr(other, "attr", NAMES[node.attr]))
+            self.changed(node, "function", attr=NAMES[node.attr])
         self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
@@ -255,26 +231,19 @@ class _Finder(ast.NodeVisitor):
             self.add(node.func, NAMES[node.func.id], "function")
         elif not isinstance(node.func, ast.Name):
             self.visit(node.func)
-        self.swapped_arguments(node)
+        plain = [ast.unparse(argument) for argument in node.args[:2] if not isinstance(argument, ast.Starred)]
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if len(plain) == 2 and plain[0] != plain[1] and name not in SYMMETRIC:
+            first, second, *rest = node.args
+            self.changed(node, "arguments swapped", args=[second, first, *rest])
         for i, keyword in enumerate(node.keywords):
             if keyword.arg in LOOK:
                 continue
             if keyword.arg is not None:
-                self.changed(node, "argument removed", lambda other, i=i: other.keywords.pop(i))  # type: ignore[misc]
+                self.changed(node, "argument removed", keywords=node.keywords[:i] + node.keywords[i + 1 :])
             self.visit(keyword.value)
         for argument in node.args:
             self.visit(argument)
-
-    def swapped_arguments(self, node: ast.Call) -> None:
-        plain = [ast.unparse(argument) for argument in node.args[:2] if not isinstance(argument, ast.Starred)]
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if len(plain) == 2 and plain[0] != plain[1] and name not in SYMMETRIC:
-
-            def swap(other: ast.AST) -> None:
-                first, second, *rest = other.args  # type: ignore[attr-defined]
-                other.args = [second, first, *rest]  # type: ignore[attr-defined]
-
-            self.changed(node, "arguments swapped", swap)
 
 
 def sites(source: Path) -> Iterator[Mutant]:

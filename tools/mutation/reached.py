@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -24,21 +24,21 @@ COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.jsonl"
 def record() -> None:
     """Run the tests once, and keep which lines each of them reaches and how long it takes."""
     KEPT.mkdir(parents=True, exist_ok=True)
+    SECONDS.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "--numprocesses", "auto", "-q", "-m", "not deep"]
-    command += ["-p", "tools.mutation.seconds", "--cov", "--cov-context=test", "--cov-report="]
+    command += ["-p", "tools.progress", "--cov", "--cov-context=test", "--cov-report="]
     kept = {"COVERAGE_FILE": str(COVERED.resolve()), "CALIBRANT_SECONDS": str(SECONDS.resolve())}
     subprocess.run(command, check=True, env=os.environ | kept)
 
 
 def seconds_of_tests() -> dict[str, float]:
     """Return the seconds of each test that passed, with what it took to set up."""
-    seconds: dict[str, float] = defaultdict(float)
-    passed = set()
+    seconds, passed = Counter[str](), set()
     for line in SECONDS.read_text().splitlines():
         test, duration, outcome = json.loads(line)
         seconds[test] += duration
         passed |= {test} if outcome == "passed" else set()
-    return {test: duration for test, duration in seconds.items() if test in passed}
+    return {test: seconds[test] for test in seconds if test in passed}
 
 
 class Reached:
@@ -67,17 +67,14 @@ class Reached:
 
     def names_at(self, mutant: Mutant) -> set[str]:
         """Return what the statement of a mutant defines, and all that uses this in the same package."""
-        tree = ast.parse(mutant.path.read_bytes())
         names = set()
-        for node in tree.body:
+        for node in ast.parse(mutant.path.read_bytes()).body:
             first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
             if first <= mutant.line <= (node.end_lineno or node.lineno):
                 names |= _defined(node)
-        while True:
-            more = {user for user, used in self.kernel_uses.items() if used & names} - names
-            if not more:
-                return names
+        while more := {user for user, used in self.kernel_uses.items() if used & names} - names:
             names |= more
+        return names
 
     @cached_property
     def kernel_uses(self) -> dict[str, set[str]]:
@@ -91,24 +88,22 @@ class Reached:
 
     def tests_that_name(self, name: str) -> set[str]:
         """Return the tests that run a line with the name; of a kernel's, in files that import kernels."""
-        found: set[str] = set()
-        word = re.compile(rf"\b{re.escape(name)}\b")
+        found, word = set[str](), re.compile(rf"\b{re.escape(name)}\b")
         beside = "_kernels" if name in self.kernel_uses else ""
         for path in self.source.rglob("*.py"):
             text = path.read_text()
             if "_kernels" not in path.parts and beside in text and word.search(text):
-                lines = self.tests_of_line(path)
-                users = [n for n, line in enumerate(text.splitlines(), 1) if word.search(line)]
-                found |= set().union(*(lines.get(n, ()) for n in users))
-        tests = {path: path.read_text() for path in Path("tests").rglob("*.py")}
-        files = {str(path) for path, text in tests.items() if beside in text and word.search(text)}
-        return found | {test for test in self.seconds if _file(test) in files}
+                users = (n for n, line in enumerate(text.splitlines(), 1) if word.search(line))
+                found |= set().union(*(self.tests_of_line(path).get(n, ()) for n in users))
+        tests = {str(path): path.read_text() for path in Path("tests").rglob("*.py")}
+        return found | {
+            test for test in self.seconds if beside in (text := tests.get(_file(test), "")) and word.search(text)
+        }
 
     def ordered(self, mutant: Mutant) -> tuple[list[str], list[str]]:
         """Return the tests nearest by name, one of each function first, and then all others; the quickest first."""
         tests = sorted(self.tests(mutant), key=self.seconds.__getitem__)
-        earlier = Counter[str]()
-        rank = {}
+        earlier, rank = Counter[str](), {}
         for test in tests:
             function = test.partition("[")[0]
             rank[test] = earlier[function]
@@ -133,9 +128,7 @@ class Reached:
         return sorted(seconds, key=lambda file: (-len(_words(file) & words), seconds[file]))[:most]
 
 
-_FOLDERS = frozenset(
-    {"calibrators", "curves", "metrics", "plots", "kernels", "fits", "base", "significance", "decisions"}
-)
+_FOLDERS = {"calibrators", "curves", "metrics", "plots", "kernels", "fits", "base", "significance", "decisions"}
 """A file that shares no more than these words is not named after another."""
 
 

@@ -79,7 +79,7 @@ class Copy:
                 import numba
 
                 numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(self.caches)
-            files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+            files = dict.fromkeys(test.partition("::")[0] for test in tests)
             options = ["-x", "-q", "--tb=no", "-n0", "-p", "no:cacheprovider", "-m", "not deep"]
             quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
             code = pytest.main([*options, *quiet, *files], plugins=[_InOrder(tests, log)])
@@ -103,9 +103,8 @@ class _InOrder:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = sorted(
-            (item for item in items if item.nodeid in self.place), key=lambda item: self.place[item.nodeid]
-        )
+        kept = [item for item in items if item.nodeid in self.place]
+        items[:] = sorted(kept, key=lambda item: self.place[item.nodeid])
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         with self.log.open("a") as log:

@@ -17,10 +17,12 @@ def decision(path: Path) -> tuple[str, str, str]:
         "a date": r"(\d{4}-\d\d-\d\d)",
         "a status 'Status: accepted.'": r"Status: (.+?)(?:, \d{4}-\d\d-\d\d)?(?:\. |\.?$)",
     }
-    found = {what: re.search(pattern, start, flags=re.M) for what, pattern in wanted.items()}
-    if missing := [what for what, match in found.items() if match is None]:
-        raise ValueError(f"a decision must begin with {missing[0]}; {path.name} does not. Add it below its heading.")
-    title, date, status = (match[1] for match in found.values() if match)
+    found = []
+    for what, pattern in wanted.items():
+        if (match := re.search(pattern, start, flags=re.M)) is None:
+            raise ValueError(f"a decision must begin with {what}; {path.name} does not. Add it below its heading.")
+        found.append(match[1])
+    title, date, status = found
     return title, date, status
 
 

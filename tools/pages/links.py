@@ -30,9 +30,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         said = dict(attrs)
         self.places |= {said[word] for word in ("id", "name") if said.get(word)}
-        self.links |= {
-            said[word] for word in ("href", "src") if said.get(word) and tag in ("a", "img", "link", "script")
-        }
+        if tag in ("a", "img", "link", "script"):
+            self.links |= {said[word] for word in ("href", "src") if said.get(word)}
         if tag == "img" and len((said.get("alt") or "").split()) < 2:
             self.untold.append(said.get("src") or "")
 
@@ -72,8 +71,6 @@ def wrong(built: Path) -> list[str]:
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
     found = wrong(folder)
-    print(
-        "\n".join(found)
-        or f"{len(list(folder.rglob('*.html')))} pages: each link leads somewhere, each picture has a text"
-    )
+    pages = len(list(folder.rglob("*.html")))
+    print("\n".join(found) or f"{pages} pages: each link leads somewhere, each picture has a text")
     sys.exit(bool(found))

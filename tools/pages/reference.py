@@ -47,22 +47,11 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """Headings of a page, and the modules or packages whose names stand below each; what is nowhere named stands under More."""
 
-TITLES = {
-    "metrics": "Metrics",
-    "calibrators": "Calibrators",
-    "curves": "Curves",
-    "significance": "Tests of significance",
-    "assessment": "Assessment and advice",
-    "binning": "Binning",
-    "notions": "Notions",
-    "decisions": "Decisions",
-    "datasets": "Data sets",
-    "report": "Report",
-    "interop": "Files",
-    "registry": "Registry",
-    "exceptions": "Warnings",
-}
-TITLES |= {package: package.capitalize() for package in elsewhere.PACKAGES if package not in TITLES}
+FIRST = ("metrics", "calibrators", "curves", "significance", "assessment", "binning", "notions", "decisions")
+FIRST += ("datasets", "report", "interop", "registry", "exceptions")
+TITLES = {package: package.capitalize() for package in dict.fromkeys((*FIRST, *elsewhere.PACKAGES))}
+TITLES |= {"significance": "Tests of significance", "assessment": "Assessment and advice", "datasets": "Data sets"}
+TITLES |= {"interop": "Files", "exceptions": "Warnings"}
 """The public packages, in the order of the reference."""
 
 ALSO = {
