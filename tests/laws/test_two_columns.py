@@ -3,8 +3,6 @@
 import inspect
 import json
 import re
-import types
-import warnings
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -26,10 +24,11 @@ from calibrant import (
 )
 from calibrant._core.lazy import homes, load
 from calibrant.decisions import estimate_prior, shift_prior
-from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import read_table, write_table
 from calibrant.registry import entries
 from calibrant.significance import by_class, by_group, cox_test, resampling_test
+
+pytestmark = pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 
 RNG = np.random.default_rng(16)
 P = np.concatenate([RNG.beta(2, 2, 150).round(3), np.repeat([0.25, 0.5, 0.75], 10)])
@@ -56,13 +55,9 @@ NEEDS = {
 def of_labels_and_forecast():
     """The public functions whose first arguments are ``y_true`` and ``y_prob``, with what else they must be given."""
     for name in sorted(homes()):
-        function = load(name)
-        if not isinstance(function, types.FunctionType):
+        if not inspect.isfunction(load(name)) or NEEDS.get(name, {}) is None:
             continue
-        given_first, *others = inspect.signature(function).parameters.values() or [None]
-        if given_first is None or given_first.name != "y_true" or not others or others[0].name != "y_prob":
-            continue
-        if NEEDS.get(name, {}) is not None:
+        if list(inspect.signature(load(name)).parameters)[:2] == ["y_true", "y_prob"]:
             yield name
 
 
@@ -109,12 +104,10 @@ def both(function, y, p, **options):
         key: (table(value[0]), value[0]) if isinstance(value, tuple) else (value, value)
         for key, value in (NEEDS.get(function.__name__) or {}).items()
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        return [
-            function(y, prob, **{key: value[number] for key, value in needed.items()}, **options)
-            for number, prob in enumerate((table(p), p))
-        ]
+    return [
+        function(y, prob, **{key: value[number] for key, value in needed.items()}, **options)
+        for number, prob in enumerate((table(p), p))
+    ]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -129,9 +122,7 @@ def test_logits_speak_of_the_second_column(name):
         pytest.skip("a truth is never a logit")
     logit = np.log(P / (1.0 - P))
     function = partial(load(name), input="logit", **(NEEDS.get(name) or {}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        assert_same(function(Y, np.column_stack([np.zeros(P.size), logit])), function(Y, logit))
+    assert_same(function(Y, np.column_stack([np.zeros(P.size), logit])), function(Y, logit))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -140,10 +131,8 @@ def test_the_event_of_two_columns_is_the_positive_label(name):
     y, function, two = np.where(Y, "yes", "no"), load(name), table(P)[:, ::-1]
     needed = NEEDS.get(name) or {}
     posterior = [{"posterior": q} if "posterior" in needed else needed for q in (table(Q)[:, ::-1], Q)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        of_two = function(y, two, labels=["yes", "no"], pos_label="yes", **posterior[0])
-        assert_same(of_two, function(y, P, labels=["no", "yes"], **posterior[1]))
+    of_two = function(y, two, labels=["yes", "no"], pos_label="yes", **posterior[0])
+    assert_same(of_two, function(y, P, labels=["no", "yes"], **posterior[1]))
 
 
 METRICS = entries("metric")
@@ -158,9 +147,7 @@ def test_assess_gives_the_figures_of_the_column_for_every_metric():
 @pytest.mark.parametrize("name", entries("test"))
 def test_by_class_makes_one_test_of_one_event(name):
     test = cox_test if name == "equivalence" else entries("test")[name].target
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        found, of_one = by_class(test, Y, table(P)), by_class(test, Y, P)
+    found, of_one = by_class(test, Y, table(P)), by_class(test, Y, P)
     assert found.names == ("class 1",)
     assert_same(found, of_one)
     assert found.adjusted[0] == found.pvalues[0]
@@ -184,6 +171,7 @@ CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items
 MAPS = {**CALIBRATORS, "by notion": lambda: ByNotion(IsotonicCalibration())}
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("input", ["probability", "logit"])
 def test_every_calibrator_maps_two_columns_as_the_second(name, input):
@@ -191,9 +179,7 @@ def test_every_calibrator_maps_two_columns_as_the_second(name, input):
     if input == "logit":
         column = np.log(P / (1.0 - P))
         two = np.column_stack([np.zeros(P.size), column])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        of_two, of_one = (MAPS[name]().set_params(input=input).fit(x, Y, WEIGHT) for x in (two, column))
+    of_two, of_one = (MAPS[name]().set_params(input=input).fit(x, Y, WEIGHT) for x in (two, column))
     np.testing.assert_allclose(of_two.predict_proba(two), of_one.predict_proba(column), rtol=1e-9, atol=1e-12)
 
 
@@ -240,12 +226,10 @@ def test_assess_names_the_event_in_table_frame_and_repr():
 @pytest.mark.parametrize("name", entries("test"))
 def test_the_hypothesis_of_a_test_names_the_event(name):
     y, test = np.where(Y, "yes", "no"), entries("test")[name].target
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        for prob, options in ((P, {"pos_label": "yes"}), (table(P), {})):
-            result = test(y, prob, **options, **(NEEDS.get(test.__name__) or {}))
-            assert result.hypothesis.endswith(" (event: class yes)")
-        (part,) = by_class(partial(test, **(NEEDS.get(test.__name__) or {})), y, table(P)).results
+    for prob, options in ((P, {"pos_label": "yes"}), (table(P), {})):
+        result = test(y, prob, **options, **(NEEDS.get(test.__name__) or {}))
+        assert result.hypothesis.endswith(" (event: class yes)")
+    (part,) = by_class(partial(test, **(NEEDS.get(test.__name__) or {})), y, table(P)).results
     assert part.hypothesis == result.hypothesis
 
 
