@@ -39,15 +39,8 @@ def test_it_is_what_a_loop_finds(n_jobs):
     X, y = patients(np.random.default_rng(1), 60)
     seeds = np.random.default_rng(5).integers(0, 2**63, 7)
     apparent, optimism, error = by_loop(X, y, seeds)
-    found = optimism_corrected(
-        GaussianNB(),
-        X,
-        np.where(y, "yes", "no"),
-        metrics=["roc-auc", "brier"],
-        n_resamples=7,
-        rng=np.random.default_rng(5),
-        n_jobs=n_jobs,
-    )
+    how = {"metrics": ["roc-auc", "brier"], "n_resamples": 7, "rng": np.random.default_rng(5), "n_jobs": n_jobs}
+    found = optimism_corrected(GaussianNB(), X, np.where(y, "yes", "no"), **how)
     np.testing.assert_allclose(found.apparent, apparent, rtol=1e-12)
     np.testing.assert_allclose(found.optimism, optimism, rtol=1e-10)
     np.testing.assert_allclose(found.corrected, apparent - optimism, rtol=1e-10)

@@ -1,5 +1,6 @@
 """Mean ranks over data sets: the test, the critical difference and its groups, against their definitions and simulations."""
 
+from itertools import combinations
 from math import factorial
 
 import numpy as np
@@ -49,11 +50,9 @@ def test_ranks_and_wins_are_those_of_the_definition(table):
         assert max(of_group) - min(of_group) <= found.critical_difference
     assert not any(set(one) < set(other) for one in found.groups for other in found.groups)
     pairs = {(a, b) for group in found.groups for a in group for b in group if a < b}
-    for a in names:
-        for b in names:
-            if a < b:
-                apart = abs(found.mean_rank[found.names.index(a)] - found.mean_rank[found.names.index(b)])
-                assert ((a, b) in pairs) == (apart <= found.critical_difference)
+    for a, b in combinations(names, 2):
+        apart = abs(found.mean_rank[found.names.index(a)] - found.mean_rank[found.names.index(b)])
+        assert ((a, b) in pairs) == (apart <= found.critical_difference)
 
 
 @given(st.integers(0, 10**6), st.integers(3, 6), st.integers(3, 20), st.booleans())
@@ -124,18 +123,12 @@ def test_what_compare_found_on_each_data_set():
     ranks = mean_ranks(found)
     assert ranks.names[0] == "a"
     assert ranks.mean_rank.tolist() == [1.0, 2.5, 2.5]
-    by_auc = {
-        name: compare(
-            np.arange(90) % 2, {"up": np.arange(90) % 2 * 0.5 + 0.2, "down": np.full(90, 0.5)}, metric="roc-auc"
-        )
-        for name in "xy"
-    }
-    assert mean_ranks(by_auc).names == ("up", "down")
-    other = compare(y, {"a": p, "b": p**2}, metric="brier")
-    with pytest.raises(
-        ValueError, match="comparisons must be of the same candidates by the same metric; got others on z"
-    ):
-        mean_ranks(found | {"z": other})
+    up = np.arange(90) % 2
+    by_auc = compare(up, {"up": 0.5 * up + 0.2, "down": np.full(90, 0.5)}, metric="roc-auc")
+    assert mean_ranks({"x": by_auc, "y": by_auc}).names == ("up", "down")
+    said = "comparisons must be of the same candidates by the same metric; got others on z"
+    with pytest.raises(ValueError, match=said):
+        mean_ranks(found | {"z": compare(y, {"a": p, "b": p**2}, metric="brier")})
 
 
 def test_a_candidate_that_failed_is_the_worst():

@@ -1,21 +1,35 @@
 import re
+import warnings
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from spellings import spelling_of
 from strategies import columns, tables
 
-from calibrant import EqualMass, EqualWidth, assess
+from calibrant import (
+    EqualMass,
+    EqualWidth,
+    assess,
+    equivalence_test,
+    log_loss,
+    measure,
+    predictions,
+    reliability_curve,
+    spiegelhalter_test,
+)
 from calibrant._core.registry import entries
 from calibrant.assessment.table import FIGURES, Row, figures_of
 from calibrant.binning import Isotonic, MonotonicSweep, Unique
 from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.estimate import MOSTLY_NOISE, Estimate
 from calibrant.metrics.kinds import ThroughLens, metrics
 from calibrant.report.sentences import findings
+from calibrant.significance import resampling_test
 
 EVERY = [name for name, entry in entries("metric").items() if not entry.may_be_undefined]
 Y = [0, 1, 2, 1]
@@ -32,9 +46,8 @@ def estimates(assessment):
 @given(rows=forecasts, level=st.sampled_from([0.5, 0.05]))
 def test_every_interval_contains_its_estimate_without_its_bias(rows, level):
     label, prob, weight = rows
-    for estimate in estimates(
-        assess(label, prob, metrics=EVERY, level=level, n_resamples=9, sample_weight=weight)
-    ).values():
+    found = assess(label, prob, metrics=EVERY, level=level, n_resamples=9, sample_weight=weight)
+    for estimate in estimates(found).values():
         if estimate.lower is not None:
             corrected = estimate.value if estimate.debiased is None else estimate.debiased
             assert estimate.lower <= corrected <= estimate.upper
@@ -67,19 +80,11 @@ def test_a_pvalue_is_never_zero_and_at_most_one(rows, n_resamples):
             assert estimate.detectable >= 0
 
 
-def test_the_same_seed_gives_the_same_answer():
-    assert estimates(assess(Y, P)) == estimates(assess(Y, P))
+def test_the_same_seed_gives_the_same_answer_another_one_another_and_the_global_seed_is_left_alone():
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    assert estimates(assess(Y, P)) == estimates(assess(Y, P)) != estimates(assess(Y, P, rng=2))
     one, other = (estimates(assess(Y, P, rng=np.random.default_rng(5))) for _ in range(2))
     assert one == other
-
-
-def test_another_seed_gives_another_answer():
-    assert estimates(assess(Y, P, rng=1)) != estimates(assess(Y, P, rng=2))
-
-
-def test_the_global_seed_is_left_alone():
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    assess(Y, P)
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
@@ -105,10 +110,6 @@ def test_default_metrics_follow_the_kind_of_forecast():
     assert list(estimates(assess(Y, P))) == ["accuracy", "nll", "brier", "ece", "mce", "classwise-ece", "top-label-ece"]
 
 
-def test_chosen_metrics_come_in_their_order():
-    assert list(estimates(assess(Y, P, metrics=["mce", "accuracy"]))) == ["mce", "accuracy"]
-
-
 def test_the_binning_is_used_where_the_metric_names_none():
     found = assess(Y, P, metrics=["ece", "ace"], binning=2)
     assert found["ece"].value == assess(Y, P, metrics=["ece"], binning=EqualWidth(2))["ece"].value
@@ -131,9 +132,8 @@ def test_a_bad_option_is_refused(options, error, message):
 
 
 def test_a_metric_is_found_however_it_is_spelled():
-    found = assess(
-        [0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4], metrics=["ECE", "expected_calibration_error", "Mean_Brier"], n_resamples=9
-    )
+    names = np.array(["ECE", "expected_calibration_error", "Mean_Brier"])
+    found = assess([0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4], metrics=names, n_resamples=9)
     assert [row.metric for row in found.rows] == ["ece", "mean-brier"]
     assert found["ECE"] is found["expected_calibration_error"] is found["ece"]
     with pytest.raises(KeyError, match="'mce' was not assessed; there are ece, mean-brier"):
@@ -141,22 +141,11 @@ def test_a_metric_is_found_however_it_is_spelled():
 
 
 def test_what_is_called_otherwise_is_shown_by_the_word_that_was_asked_for():
-    found = assess(Y, P, metrics=["tece", "ece"], n_resamples=9)
+    found = assess(Y, P, metrics=["tece", "ece", "tace", "ece"], n_resamples=9)
     assert [row.metric for row in found.rows] == ["tece", "ece"]
     assert found["tece"] == found["tace"] == assess(Y, P, metrics=["tace"], n_resamples=9)["tace"]
     assert str(found).splitlines()[3].startswith("TACE (tece)  ")
     assert list(found.to_frame("polars")["metric"]) == ["tece", "ece"]
-
-
-def test_names_may_be_an_array():
-    of_list, of_array = (assess(Y, P, metrics=kind(["ECE", "NLL"]), n_resamples=20) for kind in (list, np.array))
-    assert estimates(of_array) == estimates(of_list)
-
-
-def test_a_metric_that_is_named_twice_comes_once():
-    found = assess(Y, P, metrics=["tece", "ece", "tace", "ece"], n_resamples=9)
-    assert [row.metric for row in found.rows] == ["tece", "ece"]
-    assert found["tace"] == found["tece"]
 
 
 @pytest.mark.parametrize("name", [metric.name for metric in metrics() if spelling_of(metric) is not None])
@@ -168,30 +157,15 @@ def test_the_documentation_names_the_metrics_that_keep_their_bins(name):
 # Presentation
 
 
-def test_a_percentage_is_told_from_fractions():
-    found = assess([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], metrics=["tce", "ece"], n_resamples=9)
-    percent, fraction = (line.split() for line in str(found).splitlines()[3:5])
-    assert percent[:2] == [
-        "TCE",
-        f"{found['tce'].value:.0f}%" if found["tce"].value == 0 else f"{found['tce'].value:#.4g}%",
-    ]
-    assert fraction[:2] == ["ECE", "0.2500"]
-    assert "%" not in "".join(fraction)
-    assert "<td>0%</td>" in found._repr_html_()
-
-
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_a_frame_has_a_row_a_metric(backend):
-    frame = assess(Y, P, n_resamples=9).to_frame(backend)
+    frame = assess(Y, P, metrics=["ece", "nll"], n_resamples=9).to_frame(backend)
     assert type(frame).__module__.startswith(backend)
     columns = frame.column_names if backend == "pyarrow" else list(frame.columns)
     assert columns == ["metric", *FIGURES, "event"]
-    assert len(frame) == 7
-
-
-def test_a_figure_without_a_noise_floor_has_a_missing_value():
-    frame = assess(Y, P, metrics=["ece", "nll"], n_resamples=9).to_frame("polars")
-    assert frame["noise_floor"].is_null().to_list() == [False, True]
+    assert len(frame) == 2
+    if backend == "polars":  # a log loss has no noise floor
+        assert frame["noise_floor"].is_null().to_list() == [False, True]
 
 
 def test_printed_it_is_a_table_with_a_line_a_metric():
@@ -226,10 +200,8 @@ def test_a_figure_is_printed_with_four_digits_and_its_unit(figure, unit, printed
 
 
 def test_the_repr_is_one_short_line():
-    assert (
-        repr(assess(Y, P, metrics=["accuracy"], n_resamples=9))
-        == "Assessment(rows=4, classes=3, notion='confidence', accuracy=0.75)"
-    )
+    shown = repr(assess(Y, P, metrics=["accuracy"], n_resamples=9))
+    assert shown == "Assessment(rows=4, classes=3, notion='confidence', accuracy=0.75)"
 
 
 def test_html_is_escaped(monkeypatch):
@@ -353,9 +325,8 @@ def test_bins_that_labels_choose_are_chosen_anew_for_drawn_labels(binning):
 def test_of_bins_with_one_row_nothing_is_left_without_chance():
     rng = np.random.default_rng(0)
     score = rng.random(300)
-    assert (
-        assess(rng.random(300) < score, score, metrics=["ece"], binning=Unique(), n_resamples=99)["ece"].debiased < 0.05
-    )
+    found = assess(rng.random(300) < score, score, metrics=["ece"], binning=Unique(), n_resamples=99)
+    assert found["ece"].debiased < 0.05
 
 
 def test_a_binning_is_also_chosen_by_its_word():
@@ -373,9 +344,12 @@ def test_a_level_that_must_be_a_coverage_is_warned_of():
 def test_a_metric_without_an_interval_says_why():
     found = assess([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4], metrics=["tce", "ece"], n_resamples=9)
     percent, fraction = str(found).splitlines()[3:5]
-    assert percent.split()[2] == "none"
+    assert percent.split()[:3] == ["TCE", "0%", "none"]
     assert "no interval is known to cover" in percent
+    assert fraction.split()[:2] == ["ECE", "0.2500"]
     assert "no interval" not in fraction
+    assert "%" not in fraction
+    assert "<td>0%</td>" in found._repr_html_()
     assert "no interval" in found._repr_html_()
     assert [(value is None or value != value) for value in found.to_frame("pandas")["lower"]] == [True, False]
 
@@ -392,10 +366,175 @@ def test_a_value_above_its_interval_says_so_and_no_finding_calls_it_a_log_loss()
     prob = rng.dirichlet(np.ones(10), 150)
     label = (rng.random((150, 1)) > prob.cumsum(axis=1)).sum(axis=1)
     found = assess(label, prob, metrics=["ece", "tce", "classwise-ece", "nll"], n_resamples=100)
-    above = [
-        row.metric for row in found.rows if row.estimate.upper is not None and row.estimate.value > row.estimate.upper
-    ]
-    assert above == ["classwise-ece"]
-    assert [row.metric for row in found.rows if row.note == MOSTLY_NOISE] == above
+    assert found["classwise-ece"].value > found["classwise-ece"].upper
+    assert [row.metric for row in found.rows if row.note == MOSTLY_NOISE] == ["classwise-ece"]
     assert str(found).count(MOSTLY_NOISE) == found._repr_html_().count(MOSTLY_NOISE) == 1
     assert not any("log loss" in sentence for sentence in findings(found))
+
+
+# `measure`: several values from one look at the rows
+
+
+RNG = np.random.default_rng(0)
+TABLE = RNG.integers(0, 3, 400), RNG.dirichlet(np.ones(3), 400)
+COLUMN = RNG.integers(0, 2, 400), RNG.random(400)
+WEIGHT = RNG.integers(1, 4, 400).astype(float)
+
+
+@pytest.mark.parametrize("entry", entries("metric").values(), ids=list(entries("metric")))
+@pytest.mark.parametrize("rows", [TABLE, COLUMN], ids=["table", "column"])
+def test_the_value_is_that_of_the_function_to_the_last_bit(entry, rows):
+    expected = entry.target(*rows, sample_weight=WEIGHT)
+    assert measure(*rows, sample_weight=WEIGHT, metrics=[entry.name]) == {entry.name: expected}
+
+
+def test_the_default_metrics_words_and_options_are_those_of_assess():
+    for rows in (TABLE, COLUMN):
+        found = assess(*rows, binning=7, n_resamples=2)
+        assert measure(*rows, binning=7) == pytest.approx({row.metric: row.estimate.value for row in found.rows})
+    assert list(measure(*COLUMN, metrics=["ECE", "expected_calibration_error", "Brier"])) == ["ece", "brier"]
+
+
+def test_impossible_events_are_counted_in_one_warning():
+    y, prob = [0, 1, 1], [[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]]
+    with pytest.warns(CalibrationWarning, match="got probability 0 in 2 of 3 rows") as caught:
+        measure(y, prob)
+    assert len(caught) == 1
+    with pytest.warns(CalibrationWarning, match="got probability 0 in 5 of 6 rows"):
+        measure(y, prob, sample_weight=[2.0, 1.0, 3.0])
+    with pytest.warns(CalibrationWarning, match="got probability 0 in 2 of 3 rows"):
+        measure(y, prob, sample_weight=[0.5, 0.25, 1.5])
+
+
+def test_a_predicted_class_and_its_probability_are_measured():
+    y_pred, prob = RNG.integers(0, 3, 400), RNG.random(400)
+    found = measure(TABLE[0], prob, y_pred=y_pred, metrics=["accuracy", "ece"], notion="top-label")
+    assert found["accuracy"] == np.mean(y_pred == TABLE[0])
+    shown = assess(TABLE[0], prob, y_pred=y_pred, metrics=["ece"], notion="top-label", n_resamples=2)
+    assert found["ece"] == shown["ece"].value
+
+
+def test_logits_are_measured_as_their_probabilities():
+    logit = np.log(TABLE[1])
+    found, expected = measure(TABLE[0], logit, input="logit"), measure(*TABLE)
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+# Predictions in batches: what is said of them is what is said of the same rows in memory
+
+
+OF_BATCHES = np.random.default_rng(7)
+N = 9000
+PROB = OF_BATCHES.dirichlet(np.ones(4) / 2, N).astype(np.float32)
+LABEL = (OF_BATCHES.random(N)[:, None] > np.cumsum(PROB**1.2 / (PROB**1.2).sum(1, keepdims=True), 1)[:, :-1]).sum(1)
+SCORE, EVENT = PROB[:, 0].astype(np.float64), (LABEL == 0).astype(int)
+ROWS = {"table": (LABEL, PROB), "column": (EVENT, SCORE), "columns": (EVENT, np.column_stack([1 - SCORE, SCORE]))}
+
+
+def cut(arrays, at=(2000, 6500)):
+    return predictions([tuple(array[a:b] for array in arrays) for a, b in pairwise([0, *at, len(arrays[0])])])
+
+
+def figures(result):
+    return [[np.nan if figure is None else figure for figure in vars(row.estimate).values()] for row in result.rows]
+
+
+@pytest.mark.parametrize("rows", ROWS.values(), ids=list(ROWS))
+def test_an_assessment_is_that_of_the_rows_in_memory(rows):
+    ours, theirs = assess(cut(rows), n_resamples=99), assess(*rows, n_resamples=99)
+    np.testing.assert_allclose(figures(ours), figures(theirs), rtol=1e-9, atol=1e-12)
+    assert ours["accuracy"].value == theirs["accuracy"].value
+    assert (ours.n_rows, ours.n_classes, ours.event) == (theirs.n_rows, theirs.n_classes, theirs.event)
+    assert ours.class_weight == theirs.class_weight
+    assert str(ours) == str(theirs)
+    for one, other in ((ours.curve, theirs.curve), (ours.class_curve, theirs.class_curve)):
+        assert [panel.name for panel in one.panels] == [panel.name for panel in other.panels]
+        np.testing.assert_array_equal(one.panels[0].bins.count, other.panels[0].bins.count)
+        np.testing.assert_allclose(one.panels[0].lower, other.panels[0].lower, rtol=1e-12)
+
+
+@settings(max_examples=3)
+@given(at=st.lists(st.integers(1, N - 1), max_size=4, unique=True))
+def test_any_batches_give_the_same_digits(at):
+    read = cut(ROWS["column"], sorted(at))
+    assert figures(assess(read, n_resamples=20)) == figures(assess(cut(ROWS["column"]), n_resamples=20))
+
+
+def test_few_rows_have_the_digits_of_memory():
+    rows = [array[:3000] for array in ROWS["table"]]
+    assert figures(assess(cut(rows, (1000,)), n_resamples=20)) == figures(assess(*rows, n_resamples=20))
+
+
+def test_values_curves_and_tests_are_those_of_memory():
+    for rows in (ROWS["table"], ROWS["column"]):
+        assert measure(cut(rows)) == pytest.approx(measure(*rows), rel=1e-12)
+        ours, theirs = reliability_curve(cut(rows)), reliability_curve(*rows)
+        np.testing.assert_array_equal(ours.panels[0].bins.outcome_sum, theirs.panels[0].bins.outcome_sum)
+        ours, theirs = (resampling_test(*of, metric="ece", n_resamples=99) for of in ((cut(rows),), rows))
+        assert (ours.statistic, ours.pvalue) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
+    for rows in ROWS.values():
+        z = spiegelhalter_test(cut(rows)).statistic
+        assert z == pytest.approx(spiegelhalter_test(*rows).statistic, rel=1e-9)
+    rows = ROWS["column"]
+    ours, theirs = (equivalence_test(*of, bound=0.05, n_resamples=99) for of in ((cut(rows),), rows))
+    assert (ours.statistic, ours.upper) == pytest.approx((theirs.statistic, theirs.upper), rel=1e-9)
+    ours, theirs = (estimate_calibration_error(*of, n_resamples=99) for of in ((cut(rows),), rows))
+    assert ours.upper == pytest.approx(theirs.upper, rel=1e-9)
+
+
+def test_weighted_rows_are_measured_and_have_no_interval():
+    rows = (*ROWS["column"], OF_BATCHES.random(N))
+    assert measure(cut(rows)) == pytest.approx(measure(*rows[:2], sample_weight=rows[2]), rel=1e-12)
+    with pytest.raises(ValueError, match=r"of weighted rows needs all rows in memory.*sample\(100_000\)"):
+        assess(cut(rows))
+
+
+def test_impossible_events_are_counted():
+    score = np.where(OF_BATCHES.random(N) < 0.01, 1.0 - EVENT, SCORE)
+    rows = EVENT, score
+    with pytest.warns(CalibrationWarning, match=r"got probability 0 in [0-9]+ of 9000 rows") as ours:
+        found = assess(cut(rows), n_resamples=20)
+    with pytest.warns(CalibrationWarning) as theirs:
+        assert str(found) == str(assess(*rows, n_resamples=20))
+    assert str(ours[0].message) == str(theirs[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        endless = assess(cut(rows), n_resamples=20, clip=0.0)["nll"]
+        assert endless.lower == endless.upper == log_loss(cut(rows), clip=0.0) == np.inf
+
+
+def test_an_infinite_loss_that_is_rare_has_a_finite_lower_end():
+    rows = EVENT, np.where(np.arange(N) == np.argmax(EVENT), 0.0, np.clip(SCORE, 1e-3, 1 - 1e-3))
+    with pytest.warns(CalibrationWarning):
+        ours = assess(cut(rows), n_resamples=20, clip=0.0)["nll"]
+    with pytest.warns(CalibrationWarning):
+        theirs = assess(*rows, n_resamples=4000, clip=0.0, metrics=["nll"])["nll"]
+    assert ours.value == ours.upper == np.inf
+    assert ours.lower == pytest.approx(theirs.lower, rel=0.01)
+
+
+def test_an_infinite_loss_of_many_rows_is_infinite_at_both_ends():
+    """A sample without any of 800 rows has a probability below the smallest number."""
+    rows = EVENT, np.where(np.cumsum(EVENT) <= 800, 0.5 * (1 - EVENT), 0.5)
+    with pytest.warns(CalibrationWarning):
+        found = assess(cut(rows), n_resamples=20, clip=0.0, metrics=["nll"])["nll"]
+    assert found.value == found.lower == found.upper == np.inf
+
+
+def test_a_metric_that_needs_the_rows_is_named():
+    with pytest.raises(ValueError, match=r"the interval of '.*' needs all rows in memory"):
+        assess(cut(ROWS["column"]), metrics=["ece", "skce"])
+    with pytest.raises(ValueError, match=r"needs all rows in memory"):
+        measure(cut(ROWS["column"]), metrics=["skce"])
+
+
+def test_wrong_batches_are_left_out_and_counted():
+    wrong = PROB[2000:2500].copy()
+    wrong[7, 1] = np.nan
+    batches = [(LABEL[:2000], PROB[:2000]), (LABEL[2000:2500], wrong), (LABEL[2500:], PROB[2500:])]
+    with pytest.raises(ValueError, match=r"batch 1: y_prob must be finite; got nan at index \(7, 1\)"):
+        assess(predictions(batches))
+    found = assess(predictions(batches, on_error="skip"), n_resamples=20)
+    assert (found.left_out, found.n_rows) == (1, N - 500)
+    assert "9000" not in found.heading
+    assert found.heading.endswith("1 batch left out")

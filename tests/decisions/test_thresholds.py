@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns, tables
 
-from calibrant.decisions.thresholds import decide, optimal_threshold
+from calibrant.decisions.thresholds import confusion_table, decide, optimal_threshold
 
 costs = st.floats(0.01, 100.0)
 shares = st.floats(0.01, 0.99)
@@ -44,9 +44,8 @@ def test_costs_and_shares_of_any_size_neither_overflow_nor_vanish():
     assert optimal_threshold(1e-320, 1e-320) == 0.5
     assert optimal_threshold(1.7e308, 1e-300) == 1.0
     assert optimal_threshold(1e-200, 1, old_prior=1e-200, new_prior=0.0) == 1.0  # the product of the first two vanishes
-    assert optimal_threshold(1e-300, 1, old_prior=1e-300, new_prior=5e-324) == pytest.approx(
-        1e-600 / 5e-324, abs=1e-270
-    )
+    tiny = optimal_threshold(1e-300, 1, old_prior=1e-300, new_prior=5e-324)
+    assert tiny == pytest.approx(1e-600 / 5e-324, abs=1e-270)
     assert decide([0.5], [[0, 1e100], [1e100, 0]]).expected_cost.tolist() == [0.5e100]
 
 
@@ -75,10 +74,8 @@ def test_what_is_no_cost_and_no_share_is_refused_with_what_to_do(arguments, opti
 def cost_matrices(draw, n_classes, most_extra=2):
     """Right decisions cost nothing or a little, wrong ones more; up to two other decisions."""
     wide = n_classes + draw(st.integers(0, most_extra))
-    whole = st.integers(0, 9).map(float)
-    cost = np.array(
-        draw(st.lists(st.lists(whole, min_size=wide, max_size=wide), min_size=n_classes, max_size=n_classes))
-    )
+    row = st.lists(st.integers(0, 9).map(float), min_size=wide, max_size=wide)
+    cost = np.array(draw(st.lists(row, min_size=n_classes, max_size=n_classes)))
     for k in range(n_classes):
         cost[k, k] = cost[k, :n_classes].min()
     return cost
@@ -132,6 +129,7 @@ def test_decisions_have_the_names_of_the_classes_and_of_what_else_can_be_done():
     assert decide(prob, two).names.tolist() == [0, 1, "abstain 1", "abstain 2"]
     assert decide(prob, two, extra=["ask", "wait"]).names.tolist() == [0, 1, "ask", "wait"]
     assert decide(prob, 1 - np.eye(2)).named.dtype.kind in "iu"
+    assert repr(decide(prob, cost)) == "Decisions(0: 1, abstain: 1; expected cost 0.2)"
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
@@ -142,15 +140,6 @@ def test_columns_that_have_words_for_names_are_the_classes(library):
     found = decide(frame, [[0, 1, 0.3], [1, 0, 0.3]])
     assert found.named.tolist() == ["dog", "abstain"]
     assert decide(frame, 1 - np.eye(2), labels=[0, 1]).names.tolist() == [0, 1]
-
-
-def test_decisions_say_what_they_are_and_cannot_be_changed():
-    found = decide([0.05, 0.5, 0.95], [[0, 1, 0.2], [1, 0, 0.2]])
-    assert repr(found) == "Decisions(0: 1, 1: 1, abstain: 1; expected cost 0.1)"
-    with pytest.raises(AttributeError):
-        found.names = None
-    with pytest.raises(ValueError, match="read-only"):
-        found.decision[0] = 1
 
 
 REFUSED = [
@@ -176,3 +165,82 @@ def test_costs_and_names_that_make_no_sense_are_refused_with_what_to_do(cost, op
 def test_names_of_decisions_that_are_no_names_are_refused(extra):
     with pytest.raises(TypeError, match=r"extra must be a name, or a sequence of names; got .*\. Pass 'ask'"):
         decide([0.2], [[0, 1, 0.1], [1, 0, 0.1]], extra=extra)
+
+
+# What decisions did, and what that cost
+
+
+@given(rows=columns(), threshold=st.one_of(st.sampled_from([0.0, 0.2, 0.5, 1.0]), st.floats(0, 1)))
+def test_at_a_threshold_the_counts_are_those_of_the_definition(rows, threshold):
+    label, score, weight = rows
+    found = confusion_table(label, score, threshold=threshold, sample_weight=weight)
+    fp, fn = slow.errors(score.tolist(), label.tolist(), weight.tolist(), threshold)
+    others, events = weight[label == 0].sum(), weight[label == 1].sum()
+    np.testing.assert_allclose(found.weight, [[others - fp, fp], [fn, events - fn]], atol=1e-12)
+    assert found.mean_cost == pytest.approx((fp + fn) / weight.sum())
+    assert found.accuracy == pytest.approx(1 - (fp + fn) / weight.sum())
+
+
+@given(rows=tables(), seed=st.integers(0, 99))
+def test_by_costs_the_counts_are_those_of_the_decisions(rows, seed):
+    label, prob, weight = rows
+    k = prob.shape[1]
+    cost = np.random.default_rng(seed).random((k, k + 1)) + 0.1
+    cost[np.arange(k), np.arange(k)] = 0.0
+    found = confusion_table(label, prob, cost_matrix=cost, sample_weight=weight)
+    expected, spent, promised = np.zeros((k, k + 1)), 0.0, 0.0
+    for row, y, w in zip(prob.tolist(), label, weight, strict=True):
+        j, least = slow.decision(row, cost.tolist())
+        expected[y, j] += w
+        spent += w * cost[y, j]
+        promised += w * least
+    np.testing.assert_array_equal(decide(prob, cost).decision, [slow.decision(row, cost.tolist())[0] for row in prob])
+    np.testing.assert_allclose(found.weight, expected)
+    assert found.mean_cost == pytest.approx(spent / weight.sum())
+    assert found.expected_cost == pytest.approx(promised / weight.sum())
+
+
+def test_rates_of_nothing_are_not_numbers():
+    found = confusion_table([0, 0], [0.1, 0.2])
+    assert np.isnan(found.recall[1])
+    assert np.isnan(found.precision[1])
+    assert found.recall[0] == found.precision[0] == 1.0
+    all_abstain = confusion_table([0, 1], [0.5, 0.5], cost_matrix=[[0, 1, 0.1], [1, 0, 0.1]])
+    assert np.isnan(all_abstain.accuracy)
+    assert all_abstain.abstained == 1.0
+
+
+def test_printed_it_is_a_table():
+    found = confusion_table(
+        ["a", "b", "b"], [[0.9, 0.1], [0.55, 0.45], [0.2, 0.8]], cost_matrix=[[0, 1, 0.3], [1, 0, 0.3]], extra="ask"
+    )
+    assert str(found).splitlines() == [
+        "     true        a        b  ask   recall",
+        "        a        1        0    0  100.00%",
+        "        b        0        1    1   50.00%",
+        "precision  100.00%  100.00%",
+        "abstained 33.33%",
+        "accuracy 100.00%",
+        "mean cost 0.1, expected by the probabilities 0.2",
+    ]
+    assert repr(found) == "ConfusionTable(classes=2, accuracy=1, mean_cost=0.1, expected_cost=0.2)"
+    assert str(confusion_table([0, 1], [0.2, 0.7], threshold=0.25)).splitlines()[4] == "threshold 0.25"
+    none = confusion_table([0, 0], [0.5, 0.5], cost_matrix=[[0, 1, 0.1], [1, 0, 0.1]])
+    assert "accuracy -" in str(none)
+    assert "nan" not in str(none)
+    many = confusion_table(range(20), np.full((20, 20), 0.05))
+    assert str(many).startswith("accuracy 5.00%")
+
+
+NO_TABLE = [
+    ([0.2, 0.7], {"threshold": 1.5}, ValueError, r"threshold must be .* at most 1; got 1\.5\. It is compared"),
+    ([0.2, 0.7], {"cost_matrix": [[0, 1], [1e200, 0]]}, ValueError, r"cost_matrix must be at most 1e\+100; got"),
+    (np.full((2, 3), 1 / 3), {"threshold": 0.5}, ValueError, r"y_prob must speak of one event; got 3 classes"),
+    ([0.2, 0.7], {"cost_matrix": np.eye(3)}, ValueError, r"cost_matrix must have a row a class"),
+]
+
+
+@pytest.mark.parametrize(("forecast", "options", "error", "message"), NO_TABLE)
+def test_what_cannot_be_counted_is_refused_with_what_to_do(forecast, options, error, message):
+    with pytest.raises(error, match=message):
+        confusion_table([0, 1], forecast, **options)

@@ -1,7 +1,6 @@
 """What every calibrator keeps, and what it promises. A calibrator is tested by being registered."""
 
 import pickle
-import warnings
 from functools import cache
 
 import numpy as np
@@ -9,15 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-from strategies import columns, tables, votes
+from strategies import columns, dirichlet_rows, tables, votes
 
 from calibrant import ByNotion, HistogramBinning, load_calibrator, log_loss, save_calibrator
 from calibrant._core.registry import entries
 from calibrant.binning import PointsPerBin
 from calibrant.calibrators import BinaryCalibrator
-from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.save import from_document, to_document
+
+# The warnings of a degenerate input are its documented answer.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
 BINARY = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}
@@ -54,27 +57,15 @@ def test_a_calibrator_keeps_what_it_is_told_of_its_data(key):
 
 
 def fitted(key, rows, **options):
-    """Fit; the warnings of a degenerate input are its documented answer."""
-    label, prob, weight = rows
     calibrator = ALL[key]().set_params(**options)
-    if prob.ndim == 2 and "labels" not in options:
-        calibrator.set_params(labels=np.arange(prob.shape[1]))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", CalibrationWarning)
-        return calibrator.fit(prob, label, weight)
-
-
-def random_table(k, n=60, seed=0):
-    rng = np.random.default_rng(seed)
-    truth = rng.dirichlet(np.ones(k), n)
-    label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
-    prob = truth**2 / (truth**2).sum(axis=1, keepdims=True)
-    return label, prob, rng.integers(1, 4, n).astype(float)
+    if rows[1].ndim == 2 and "labels" not in options:
+        calibrator.set_params(labels=np.arange(rows[1].shape[1]))
+    return calibrator.fit(rows[1], rows[0], rows[2])
 
 
 def table_for(key, seed=0):
-    return random_table(2 if key in OF_TWO_CLASSES else 3, seed=seed)
+    label, prob = dirichlet_rows(60, 2 if key in OF_TWO_CLASSES else 3, seed, power=2.0)
+    return label, prob, np.random.default_rng(seed + 100).integers(1, 4, 60).astype(float)
 
 
 @cache
@@ -122,10 +113,7 @@ def test_fitting_twice_gives_the_same_map(key, data):
     rows = forecast_for(data, key)
     once = fitted(key, rows)
     before = once.calibrate(rows[1])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", CalibrationWarning)
-        once.fit(rows[1], rows[0], rows[2])
+    once.fit(rows[1], rows[0], rows[2])
     np.testing.assert_array_equal(once.calibrate(rows[1]), before)
 
 
@@ -186,12 +174,8 @@ def test_integer_weights_equal_repeated_rows(key, seed):
 @pytest.mark.parametrize("seed", range(2))
 def test_weights_that_are_no_counts_have_any_unit(key, seed):
     label, prob, weight = table_for(key, seed)
-    np.testing.assert_allclose(
-        fitted(key, (label, prob, weight / 7.0)).calibrate(prob),
-        fitted(key, (label, prob, weight / 700.0)).calibrate(prob),
-        rtol=1e-8,
-        atol=1e-12,
-    )
+    one, other = (fitted(key, (label, prob, weight / unit)).calibrate(prob) for unit in (7.0, 700.0))
+    np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-12)
 
 
 @each
@@ -323,11 +307,7 @@ def test_the_same_numbers_in_another_order_become_the_same_numbers_in_that_order
         )
 
 
-DRAWS_FOLDS = {
-    name: target
-    for name, target in CALIBRATORS.items()
-    if name in ("evidence-scaling", "safe", "irp", "multiclass-irp", "na-fir", "scir")
-}
+DRAWS_FOLDS = ["evidence-scaling", "safe", "irp", "multiclass-irp", "na-fir", "scir"]
 COPIED = {
     "ten times": lambda rng, n: np.repeat(np.arange(n), 10),
     "drawn again and again": lambda rng, n: rng.integers(0, n, 10 * n),
@@ -344,9 +324,7 @@ def test_copies_of_rows_are_no_further_evidence(key, copied, k):
     """
     if k > 2 and key in OF_TWO_CLASSES:
         pytest.skip("of two classes")
-    rng = np.random.default_rng(k)
-    prob = rng.dirichlet(np.ones(k), 4150)
-    label = (rng.random((4150, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    rng, (label, prob) = np.random.default_rng(k), dirichlet_rows(4150, k, seed=k)
     rows, new = COPIED[copied](rng, 150), np.arange(150, 4150)
 
     def loss(rows, weight=None):

@@ -55,13 +55,8 @@ def require_one_law(of_rows, of_counts, scale, slack=0.04, what=""):
     np.testing.assert_array_equal(np.isnan(of_rows), np.isnan(of_counts))
     of_rows, of_counts = np.nan_to_num(of_rows), np.nan_to_num(of_counts)
     error = np.sqrt((of_rows.var(axis=0, ddof=1) + of_counts.var(axis=0, ddof=1)) / len(of_rows))
-    apart = np.abs(of_rows.mean(axis=0) - of_counts.mean(axis=0))
-    assert (apart <= 4.0 * error + slack * scale + 1e-12).all(), (
-        what,
-        of_rows.mean(axis=0),
-        of_counts.mean(axis=0),
-        error,
-    )
+    one, other = of_rows.mean(axis=0), of_counts.mean(axis=0)
+    assert (np.abs(one - other) <= 4.0 * error + slack * scale + 1e-12).all(), (what, one, other, error)
 
 
 # Metrics
@@ -138,14 +133,10 @@ def test_counts_give_the_paired_test_of_the_repeated_rows(metric):
 @each_test
 @pytest.mark.parametrize("drawn", [False, True], ids=["by-default", "of-draws"])
 def test_counts_give_the_test_of_the_repeated_rows(entry, drawn, n_classes):
-    options = {}
     names = inspect.signature(entry.target).parameters
-    if drawn:
-        if "n_resamples" not in names:
-            return
-        options["n_resamples"] = 199
-    if "bound" in names:
-        options["bound"] = 0.05
+    if drawn and "n_resamples" not in names:
+        return
+    options = ({"n_resamples": 199} if drawn else {}) | ({"bound": 0.05} if "bound" in names else {})
     found, statistics = [], []
     for data in rows_and_counts(n_classes, SIZES["few"]):
         seeds = [{"rng": seed} for seed in SEEDS] if "rng" in names else [{}] * 2
@@ -200,11 +191,8 @@ OF_ONE_EVENT = {"decision_curve", "expected_cost_curve"}
 
 
 def test_every_curve_is_held_to_the_law():
-    names = {
-        name
-        for name in curves.__all__
-        if name.endswith(("curve", "_errors", "_surface")) and not name.startswith("plot_")
-    }
+    of_rows = [name for name in curves.__all__ if name.endswith(("curve", "_errors", "_surface"))]
+    names = {name for name in of_rows if not name.startswith("plot_")}
     assert names - OF_A_CALIBRATOR - OF_SINGLE_ROWS <= {name.split(",")[0] for name in CURVES}
 
 
@@ -234,14 +222,8 @@ def test_counts_give_the_curve_of_the_repeated_rows(name, n_classes):
 
 def with_nothing(data):
     """Rows of weight zero of scores and labels that no other row has, among the others."""
-    label, prob, weight = data
-    none = np.zeros(3)
-    row = np.array([0.999, 0.001, 0.5]) if prob.ndim == 1 else np.eye(3)
-    return (
-        np.insert(label, [0, 5, 9], [0, 1, 1]),
-        np.insert(prob, [0, 5, 9], row, axis=0),
-        np.insert(weight, [0, 5, 9], none),
-    )
+    row = np.array([0.999, 0.001, 0.5]) if data[1].ndim == 1 else np.eye(3)
+    return [np.insert(old, [0, 5, 9], new, axis=0) for old, new in zip(data, ([0, 1, 1], row, 0.0), strict=True)]
 
 
 @each_width

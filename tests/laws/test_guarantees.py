@@ -4,18 +4,20 @@ Each guarantee is a function of a calibrator and a problem that says whether the
 kept on all problems; one that is not declared is broken on some problem, so that the declaration leaves nothing out.
 """
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from calibrant import ByNotion, IsotonicCalibration
 from calibrant._core.registry import GUARANTEES, entries
 from calibrant.calibrators import BinaryCalibrator
-from calibrant.exceptions import CalibrationWarning
+
+# Its documented answer must keep the promise, too.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+]
 
 CALIBRATORS = entries("calibrator")
 ROUNDING = 1e-12
@@ -56,24 +58,14 @@ def with_new_rows(prob):
 
 
 FITTED = {}
-"""Calibrators by what they were fitted to without weights: five of the guarantees ask of the same fits."""
+"""Calibrators by what they were fitted to: five of the guarantees ask of the same fits."""
 
 
 def fitted(calibrator, prob, label, weight=None):
-    if weight is None:
-        key = repr(calibrator), prob.shape, prob.tobytes(), label.tobytes()
-        if key not in FITTED:
-            FITTED[key] = newly_fitted(calibrator, prob, label)
-        return FITTED[key]
-    return newly_fitted(calibrator, prob, label, weight)
-
-
-def newly_fitted(calibrator, prob, label, weight=None):
-    calibrator = clone(calibrator).set_params(labels=np.arange(prob.shape[1]))
-    with warnings.catch_warnings():
-        for category in (ConvergenceWarning, CalibrationWarning):  # its documented answer must keep the promise, too
-            warnings.simplefilter("ignore", category)
-        return calibrator.fit(prob, label, weight)
+    key = repr(calibrator), prob.shape, prob.tobytes(), label.tobytes(), weight is None or weight.tobytes()
+    if key not in FITTED:
+        FITTED[key] = clone(calibrator).set_params(labels=np.arange(prob.shape[1])).fit(prob, label, weight)
+    return FITTED[key]
 
 
 def order_preserving(calibrator, prob, label):

@@ -1,17 +1,27 @@
 """What every metric keeps. A metric is tested by being registered."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from spellings import spelling_of
-from strategies import columns, tables
+from strategies import columns, tables, votes
 
-from calibrant import EqualMass, assess, calibration_error
+from calibrant import (
+    EqualMass,
+    EqualWidth,
+    assess,
+    calibration_error,
+    classwise_calibration_error,
+    expected_calibration_error,
+)
+from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
 from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import canonical_calibration_error
 from calibrant.metrics.kinds import ThroughLens
 
 # What Hypothesis draws holds events of probability 0 that occurred: tests/metrics/test_decompositions.py is about these.
@@ -148,3 +158,105 @@ def test_on_calibrated_forecasts_every_error_is_at_its_noise_floor(spread):
             values = np.array([calibration_error(y, prob, **options) for y in label])
         standard_error = values.std(ddof=1) * np.sqrt(1 / draws + 1 / resamples)
         assert abs(values.mean() - found[name].noise_floor) < 4 * standard_error, name
+
+
+# Single precision: the numbers as they are, and edges of bins that are rounded as they are
+
+
+USUAL = 15
+
+
+def on_edges(single):
+    """The same numbers in double precision, but those that are an edge in single are that edge in double."""
+    edge = np.rint(single.astype(np.float64) * USUAL) / USUAL
+    return np.where(edge.astype(np.float32) == single, edge, single.astype(np.float64))
+
+
+@each_metric
+@given(rows=tables())
+def test_single_precision_counts_as_the_same_numbers_in_double(entry, rows):
+    label, prob, _ = rows
+    single = prob.astype(np.float32)
+    if entry.takes_binning:
+        assert of(entry, label, single) == pytest.approx(of(entry, label, on_edges(single)), rel=1e-6, abs=1e-6)
+    else:
+        assert of(entry, label, single) == of(entry, label, single.astype(np.float64))
+
+
+@each_metric
+def test_single_precision_is_close_to_double(entry):
+    rng = np.random.default_rng(0)
+    prob = rng.dirichlet(np.ones(3), 500)
+    label = rng.integers(0, 3, 500)
+    assert entry.target(label, prob.astype(np.float32)) == pytest.approx(entry.target(label, prob), rel=1e-5)
+
+
+@pytest.mark.parametrize("n_bins", [5, 10, 15, 20])
+@pytest.mark.parametrize("parts", [10, 20])
+def test_a_decimal_falls_into_the_same_bin_in_either_precision(n_bins, parts):
+    score = np.tile(np.arange(parts + 1) / parts, 50)
+    occurred = np.random.default_rng(0).random(score.size) < score**2
+    table = np.column_stack([np.round(1.0 - score, 2), score])
+    for measure in (expected_calibration_error, classwise_calibration_error):
+        for one in (score, table):
+            expected = pytest.approx(measure(occurred, one, binning=n_bins), abs=1e-6)
+            assert measure(occurred, one.astype(np.float32), binning=n_bins) == expected
+    double, rounded = (EqualWidth(n_bins)(as_problem(occurred, given)) for given in (score, score.astype(np.float32)))
+    np.testing.assert_array_equal(double.count, rounded.count)
+    assert rounded.edges.astype(np.float32).tolist() == rounded.edges.tolist()
+
+
+def test_five_percent_steps_have_one_error_in_either_precision():
+    score = np.arange(21) / 20
+    occurred = np.arange(21) % 3 == 0
+    errors = [
+        calibration_error(occurred, score.astype(kind), binning=10, norm=norm)
+        for kind in (np.float32, np.float64)
+        for norm in ("l1", "max")
+    ]
+    assert errors[:2] == pytest.approx(errors[2:], abs=1e-7)
+
+
+# Numbers that are equal stay equal: decimals, votes and percent are one forecast, whatever their rows sum to
+
+
+TARGETS = {name: entry.target for name, entry in METRICS.items()}
+ERRORS = {
+    f"{notion} {binning}": partial(calibration_error, notion=notion, binning=binning)
+    for notion in entries("notion")
+    for binning in entries("binning")
+}
+CANONICAL = {
+    f"canonical {binning}": partial(canonical_calibration_error, binning=binning)
+    for binning in entries("simplex-binning")
+}
+FIGURES = TARGETS | ERRORS | CANONICAL
+SEEDS = range(4)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_votes_percent_and_decimals_have_one_figure(name):
+    n_classes = 2 if name.startswith("binary") else 3
+    for seed in SEEDS:
+        y, rows = votes(n_classes, seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)
+            as_given, *others = (
+                FIGURES[name](y, prob, rows=word, labels=range(n_classes))
+                for prob, word in (
+                    (rows / 20, "as-given"),
+                    (rows / 20, "normalize"),
+                    (rows, "normalize"),
+                    (0.37 * rows / 20, "normalize"),
+                    (5.0 * rows, "percent"),
+                )
+            )
+        np.testing.assert_array_equal(others, [as_given] * 4)
+
+
+@pytest.mark.parametrize("scale", [0.999, 1.001, 0.37, 3.3, 1e-5])
+def test_rows_of_decimals_that_sum_to_something_else_are_the_decimals(scale):
+    for seed in SEEDS:
+        y, rows = votes(4, seed, n=300)
+        prob = as_problem(y, scale * rows / 20, rows="normalize").prob
+        np.testing.assert_array_equal(prob, rows / 20)

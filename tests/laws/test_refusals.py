@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -80,12 +79,11 @@ def called(function, y_true, y_prob, **options):
     return function(y_true, y_prob, **needed, **options)
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_what_is_refused_is_a_change_of_something_accepted():
     for name, function in PUBLIC.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            forecast = np.column_stack([P / 2, P / 2, 1 - P]) if name in OF_TABLES else P
-            assert called(function, Y, forecast, sample_weight=W) is not None, name
+        forecast = np.column_stack([P / 2, P / 2, 1 - P]) if name in OF_TABLES else P
+        assert called(function, Y, forecast, sample_weight=W) is not None, name
 
 
 @each_refused
@@ -206,13 +204,12 @@ def test_fit_refuses_what_lies_just_beyond_what_a_parameter_may_be(name, options
         CALIBRATORS[name]().set_params(**options).fit(P, Y)
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", ["a missing probability", "a probability above one", "a word for a probability"])
 @pytest.mark.parametrize("name", METHODS)
 def test_calibrate_refuses_with_what_must_hold_and_what_came(name, case):
     change, message = REFUSED[case]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        calibrator = METHODS[name]().fit(P, Y)
+    calibrator = METHODS[name]().fit(P, Y)
     with pytest.raises((ValueError, TypeError), match=f"(?s){message}"):
         calibrator.calibrate(change["y_prob"])
     with pytest.raises(ValueError, match=r"must have 2 columns|expecting 1 feature"):

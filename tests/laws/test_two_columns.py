@@ -3,8 +3,6 @@
 import inspect
 import json
 import re
-import types
-import warnings
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -26,10 +24,11 @@ from calibrant import (
 )
 from calibrant._core.lazy import homes, load
 from calibrant.decisions import estimate_prior, shift_prior
-from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import read_table, write_table
 from calibrant.registry import entries
 from calibrant.significance import by_class, by_group, cox_test, resampling_test
+
+pytestmark = pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 
 RNG = np.random.default_rng(16)
 P = np.concatenate([RNG.beta(2, 2, 150).round(3), np.repeat([0.25, 0.5, 0.75], 10)])
@@ -56,13 +55,9 @@ NEEDS = {
 def of_labels_and_forecast():
     """The public functions whose first arguments are ``y_true`` and ``y_prob``, with what else they must be given."""
     for name in sorted(homes()):
-        function = load(name)
-        if not isinstance(function, types.FunctionType):
+        if not inspect.isfunction(load(name)) or NEEDS.get(name, {}) is None:
             continue
-        given_first, *others = inspect.signature(function).parameters.values() or [None]
-        if given_first is None or given_first.name != "y_true" or not others or others[0].name != "y_prob":
-            continue
-        if NEEDS.get(name, {}) is not None:
+        if list(inspect.signature(load(name)).parameters)[:2] == ["y_true", "y_prob"]:
             yield name
 
 
@@ -109,12 +104,10 @@ def both(function, y, p, **options):
         key: (table(value[0]), value[0]) if isinstance(value, tuple) else (value, value)
         for key, value in (NEEDS.get(function.__name__) or {}).items()
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        return [
-            function(y, prob, **{key: value[number] for key, value in needed.items()}, **options)
-            for number, prob in enumerate((table(p), p))
-        ]
+    return [
+        function(y, prob, **{key: value[number] for key, value in needed.items()}, **options)
+        for number, prob in enumerate((table(p), p))
+    ]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -129,9 +122,7 @@ def test_logits_speak_of_the_second_column(name):
         pytest.skip("a truth is never a logit")
     logit = np.log(P / (1.0 - P))
     function = partial(load(name), input="logit", **(NEEDS.get(name) or {}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        assert_same(function(Y, np.column_stack([np.zeros(P.size), logit])), function(Y, logit))
+    assert_same(function(Y, np.column_stack([np.zeros(P.size), logit])), function(Y, logit))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -140,10 +131,8 @@ def test_the_event_of_two_columns_is_the_positive_label(name):
     y, function, two = np.where(Y, "yes", "no"), load(name), table(P)[:, ::-1]
     needed = NEEDS.get(name) or {}
     posterior = [{"posterior": q} if "posterior" in needed else needed for q in (table(Q)[:, ::-1], Q)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        of_two = function(y, two, labels=["yes", "no"], pos_label="yes", **posterior[0])
-        assert_same(of_two, function(y, P, labels=["no", "yes"], **posterior[1]))
+    of_two = function(y, two, labels=["yes", "no"], pos_label="yes", **posterior[0])
+    assert_same(of_two, function(y, P, labels=["no", "yes"], **posterior[1]))
 
 
 METRICS = entries("metric")
@@ -158,9 +147,7 @@ def test_assess_gives_the_figures_of_the_column_for_every_metric():
 @pytest.mark.parametrize("name", entries("test"))
 def test_by_class_makes_one_test_of_one_event(name):
     test = cox_test if name == "equivalence" else entries("test")[name].target
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        found, of_one = by_class(test, Y, table(P)), by_class(test, Y, P)
+    found, of_one = by_class(test, Y, table(P)), by_class(test, Y, P)
     assert found.names == ("class 1",)
     assert_same(found, of_one)
     assert found.adjusted[0] == found.pvalues[0]
@@ -184,6 +171,7 @@ CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items
 MAPS = {**CALIBRATORS, "by notion": lambda: ByNotion(IsotonicCalibration())}
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("input", ["probability", "logit"])
 def test_every_calibrator_maps_two_columns_as_the_second(name, input):
@@ -191,9 +179,7 @@ def test_every_calibrator_maps_two_columns_as_the_second(name, input):
     if input == "logit":
         column = np.log(P / (1.0 - P))
         two = np.column_stack([np.zeros(P.size), column])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        of_two, of_one = (MAPS[name]().set_params(input=input).fit(x, Y, WEIGHT) for x in (two, column))
+    of_two, of_one = (MAPS[name]().set_params(input=input).fit(x, Y, WEIGHT) for x in (two, column))
     np.testing.assert_allclose(of_two.predict_proba(two), of_one.predict_proba(column), rtol=1e-9, atol=1e-12)
 
 
@@ -240,12 +226,10 @@ def test_assess_names_the_event_in_table_frame_and_repr():
 @pytest.mark.parametrize("name", entries("test"))
 def test_the_hypothesis_of_a_test_names_the_event(name):
     y, test = np.where(Y, "yes", "no"), entries("test")[name].target
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        for prob, options in ((P, {"pos_label": "yes"}), (table(P), {})):
-            result = test(y, prob, **options, **(NEEDS.get(test.__name__) or {}))
-            assert result.hypothesis.endswith(" (event: class yes)")
-        (part,) = by_class(partial(test, **(NEEDS.get(test.__name__) or {})), y, table(P)).results
+    for prob, options in ((P, {"pos_label": "yes"}), (table(P), {})):
+        result = test(y, prob, **options, **(NEEDS.get(test.__name__) or {}))
+        assert result.hypothesis.endswith(" (event: class yes)")
+    (part,) = by_class(partial(test, **(NEEDS.get(test.__name__) or {})), y, table(P)).results
     assert part.hypothesis == result.hypothesis
 
 
@@ -274,66 +258,51 @@ def files(tmp_path, monkeypatch):
     write_table("two.csv", {"label": Y, "p_0": 1.0 - P, "p_1": P})
 
 
-def printed(capsys, *words):
-    assert cli.main([str(word) for word in words]) == 0
+def printed(capsys, words):
+    assert cli.main(words.split()) == 0
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["assess", "--resamples", "20"],
-        ["assess", "--resamples", "20", "--pos-label", "1"],
-        ["assess", "--resamples", "20", "--notion", "confidence"],
-        ["test"],
-        ["test", "--notion", "confidence"],
-        ["decide"],
-        ["decide", "--costs", "0,4;1,0"],
-    ],
-    ids=" ".join,
-)
+COMMANDS = [f"assess FILE --resamples 20 {more}" for more in ("", "--pos-label 1", "--notion confidence")]
+COMMANDS += ["test FILE", "test FILE --notion confidence", "decide FILE", "decide FILE --costs 0,4;1,0"]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_prints_of_two_columns_what_it_prints_of_one(words, files, capsys):
-    one, two = (printed(capsys, words[0], file, *words[1:]) for file in ("one.csv", "two.csv"))
+    one, two = (printed(capsys, words.replace("FILE", file)) for file in ("one.csv", "two.csv"))
     assert one == two
     assert ("notion: confidence" if "confidence" in words else "class 1") in one
 
 
 def test_the_json_of_commands_is_that_of_one_column_and_names_the_event(files, capsys):
-    for command in (["assess", "--resamples", "20"], ["test", "--tests", "cox,kernel"]):
-        one, two = (
-            json.loads(printed(capsys, command[0], file, *command[1:], "--json")) for file in ("one.csv", "two.csv")
-        )
+    for words in ("assess {}.csv --resamples 20 --json", "test {}.csv --tests cox,kernel --json"):
+        one, two = (json.loads(printed(capsys, words.format(file))) for file in ("one", "two"))
         assert one.pop("columns", None) is None or two.pop("columns")
         assert one == two
         assert two["event"] == "class 1"
 
 
 def test_the_report_of_two_columns_is_that_of_one(files, capsys):
-    pages = {}
-    for file in ("one.csv", "two.csv"):
-        assert "event: class 1" in printed(
-            capsys, "report", file, "--names", "f", "-o", f"{file}.html", "--resamples", 20
-        )
-        pages[file] = Path(f"{file}.html").read_text(encoding="utf-8")
-    assert pages["one.csv"] == pages["two.csv"]
-    assert re.search(r"class 1 occurred in [\d.]+ % of the rows, predicted [\d.]+ % on average", pages["two.csv"])
-    assert "event: class 1" in pages["two.csv"]
+    for file in ("one", "two"):
+        out = printed(capsys, f"report {file}.csv --names f -o {file}.html --resamples 20")
+        assert "event: class 1" in out
+    one, two = (Path(f"{file}.html").read_text(encoding="utf-8") for file in ("one", "two"))
+    assert one == two
+    assert re.search(r"class 1 occurred in [\d.]+ % of the rows, predicted [\d.]+ % on average", two)
+    assert "event: class 1" in two
 
 
 def test_a_report_takes_a_notion_of_one_event_only(files, capsys):
-    assert "notion: confidence" in printed(
-        capsys, "report", "two.csv", "--notion", "confidence", "-o", "c.html", "--resamples", 20
-    )
-    words = ["report", "two.csv", "--notion", "class-wise", "-o", "d.html", "--resamples", "20"]
-    assert cli.main(words) == 2
+    words = "report two.csv --resamples 20 -o c.html --notion"
+    assert "notion: confidence" in printed(capsys, f"{words} confidence")
+    assert cli.main(f"{words} class-wise --force".split()) == 2
     assert "a report speaks of one event" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("method", [name for name in ("isotonic", "beta", "temperature") if name in CALIBRATORS])
+@pytest.mark.parametrize("method", ["isotonic", "beta", "temperature"])
 def test_what_is_fitted_to_two_columns_and_applied_is_what_one_gives(method, files, capsys):
     for file in ("one", "two"):
-        words = printed(capsys, "fit", f"{file}.csv", "--method", method, "-o", f"{file}.json")
-        assert "event: class 1\n" in words
-        printed(capsys, "apply", f"{file}.json", f"{file}.csv", "-o", f"{file}-out.csv")
+        assert "event: class 1\n" in printed(capsys, f"fit {file}.csv --method {method} -o {file}.json")
+        printed(capsys, f"apply {file}.json {file}.csv -o {file}-out.csv")
     one, two = read_table("one-out.csv"), read_table("two-out.csv")
     np.testing.assert_allclose(two["p_1"], one["p"], rtol=1e-9)

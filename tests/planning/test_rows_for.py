@@ -1,6 +1,7 @@
 """The rows that are answered give the power and the width that were asked for."""
 
 import re
+from contextlib import suppress
 from functools import cache
 
 import numpy as np
@@ -10,11 +11,12 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 import calibrant as cb
+from calibrant import planning as planning
 from calibrant.binning import Isotonic, as_binning
 from calibrant.calibrators import binning_guarantee
 from calibrant.metrics import expected_calibration_error, observed_expected_ratio
 from calibrant.metrics.kinds import as_metric
-from calibrant.planning import Detection, of_classes, of_event, of_pilot
+from calibrant.planning import LEAST, Detection, OutOfReachError, of_classes, of_event, of_pilot, rows_where
 
 PILOT = np.random.default_rng(4).beta(2.0, 3.0, 300)
 
@@ -246,3 +248,75 @@ def test_a_whole_weight_of_a_pilot_is_a_number_of_equal_rows(question):
     assert counts.rows != cb.rows_for(**question, y_prob=prob).rows
     with pytest.raises(ValueError, match="sample_weight must stand beside y_prob"):
         cb.rows_for(**question, event_rate=0.3, sample_weight=times)
+
+
+# The search for the rows at which a noisy figure reaches a target
+
+
+def noisy_line(seed, rows, noise):
+    """A figure that is 0 at so many rows, with noise, and the calls that were made."""
+    rng, calls = np.random.default_rng(seed), []
+
+    def figure(n, rough):
+        calls.append(n)
+        return 1.3 * np.log(n / rows) + noise * rng.normal()
+
+    return figure, calls
+
+
+def test_the_place_is_found_exactly_without_noise():
+    figure, calls = noisy_line(0, 1234.5, 0.0)
+    found = rows_where(figure, 0.0)
+    assert found.rows == 1235
+    assert found.standard_error < 1e-6
+    assert found.tried.tolist() == sorted(calls)
+
+
+@pytest.mark.parametrize("part", [0.5, 1.0], ids=["of the root of the rows", "of the rows"])
+def test_the_place_is_found_where_the_figure_is_no_line(part):
+    """Normal quantiles of power rise with the root of the rows, where errors are large, or with the rows."""
+    found = rows_where(lambda n, rough: 2.486 * (n / 1000.0) ** part - 1.645, 0.841)
+    assert found.rows == pytest.approx(1000, abs=5)
+
+
+def test_the_standard_error_is_that_of_repeated_searches():
+    found = [rows_where(noisy_line(seed, 3000.0, 0.1)[0], 0.0) for seed in range(200)]
+    rows, errors = np.array([one.rows for one in found]), np.array([one.standard_error for one in found])
+    assert abs(rows.mean() / 3000.0 - 1.0) < 0.01
+    assert 0.85 < errors.mean() / rows.std() < 1.15
+
+
+def test_what_the_most_rows_do_not_reach_is_refused_with_their_figure():
+    figure, calls = noisy_line(0, 10_000.0, 0.0)
+    with pytest.raises(OutOfReachError) as short:
+        rows_where(figure, 0.0, most=8000)
+    assert (short.value.rows, max(calls)) == (8000, 8000)
+    assert short.value.figure == pytest.approx(1.3 * np.log(0.8))
+
+
+def test_the_most_rows_that_reach_it_by_luck_are_refused_where_the_line_says_more():
+    def figure(n, rough):
+        return 1.3 * np.log(n / 10_000.0) + (1.0 if rough and n == 8000 else 0.0)
+
+    with pytest.raises(OutOfReachError) as short:
+        rows_where(figure, 0.0, most=8000)
+    assert short.value.rows == 8000
+
+
+def test_what_the_fewest_rows_reach_is_not_looked_for_below():
+    figure, calls = noisy_line(0, 20.0, 0.0)
+    assert rows_where(figure, 0.0).rows == LEAST
+    assert calls == [LEAST]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_figure_of_noise_alone_does_not_search_forever(seed):
+    rng, calls = np.random.default_rng(seed), []
+
+    def figure(n, rough):
+        calls.append(n)
+        return rng.normal()
+
+    with suppress(OutOfReachError):
+        rows_where(figure, 0.5 * seed, most=10**9)
+    assert len(calls) <= 30 + 2 * planning.ROUNDS * planning.POINTS

@@ -49,25 +49,18 @@ class Visit:
         self.page.goto(url)
 
 
-def visiting(page):
-    """A fixture that opens a page in a context of its own, which is closed after the test."""
+@pytest.fixture
+def visit(browser, request):
+    """Open a page, that of the digits or another, in a context of its own, which is closed after the test."""
+    visits = []
 
-    @pytest.fixture
-    def visit(browser, request):
-        visits = []
+    def visit(url=None, **options):
+        visits.append(Visit(browser, url or request.getfixturevalue("url"), **options))
+        return visits[-1]
 
-        def visit(**options):
-            visits.append(Visit(browser, request.getfixturevalue(page), **options))
-            return visits[-1]
-
-        yield visit
-        for opened in visits:
-            opened.context.close()
-
-    return visit
-
-
-visit = visiting("url")
+    yield visit
+    for opened in visits:
+        opened.context.close()
 
 
 WIDTHS = {"small telephone": 320, "telephone": 390, "tablet": 820, "desk": 1200}
@@ -82,14 +75,6 @@ def test_the_page_opens_offline_and_asks_for_nothing(visit, url):
     assert opened.complaints == []
 
 
-@each_width
-def test_nothing_sticks_out_sideways(width, visit):
-    page = visit(viewport={"width": width, "height": 900}).page
-    for details in page.query_selector_all("details"):
-        details.evaluate("d => { d.open = true }")
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
 CUT_TEXT = """() => [...document.querySelectorAll('svg text')].filter(text => {
     const [t, s] = [text.getBoundingClientRect(), text.ownerSVGElement.getBoundingClientRect()];
     return t.left < s.left - 1 || t.right > s.right + 1 || t.top < s.top - 1 || t.bottom > s.bottom + 1;
@@ -97,10 +82,12 @@ CUT_TEXT = """() => [...document.querySelectorAll('svg text')].filter(text => {
 
 
 @each_width
-def test_no_text_of_a_picture_is_cut(width, visit):
-    """Every label lies inside the picture that it belongs to."""
+def test_nothing_sticks_out_sideways_and_no_text_of_a_picture_is_cut(width, visit):
     page = visit(viewport={"width": width, "height": 900}).page
     assert page.evaluate(CUT_TEXT) == []
+    for details in page.query_selector_all("details"):
+        details.evaluate("d => { d.open = true }")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @each_width
@@ -155,17 +142,14 @@ def test_the_page_follows_the_colour_scheme_and_can_be_read(scheme, visit):
     assert found["least"] >= 4.5
 
 
-def test_print_is_dark_on_white_without_fields_and_with_whole_tables(browser, compared_url):
-    opened = Visit(browser, compared_url, viewport={"width": 794, "height": 1100}, color_scheme="dark")
-    try:
-        opened.page.emulate_media(media="print")
-        assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        assert not any(field.is_visible() for field in opened.page.query_selector_all("input"))
-        tall = "[...document.querySelectorAll('.tall')].filter(t => t.scrollHeight > t.clientHeight + 1).length"
-        assert opened.page.locator(".tall").count() == 1
-        assert opened.page.evaluate(tall) == 0
-    finally:
-        opened.context.close()
+def test_print_is_dark_on_white_without_fields_and_with_whole_tables(visit, compared_url):
+    opened = visit(compared_url, viewport={"width": 794, "height": 1100}, color_scheme="dark")
+    opened.page.emulate_media(media="print")
+    assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not any(field.is_visible() for field in opened.page.query_selector_all("input"))
+    tall = "[...document.querySelectorAll('.tall')].filter(t => t.scrollHeight > t.clientHeight + 1).length"
+    assert opened.page.locator(".tall").count() == 1
+    assert opened.page.evaluate(tall) == 0
 
 
 def test_tables_of_bins_open_by_keyboard(visit):
@@ -199,25 +183,22 @@ FOCUSED = "document.activeElement.querySelector('figcaption').textContent"
 
 @pytest.mark.parametrize(("page", "table"), [("url", ".classes"), ("compared_url", "[aria-label=Groups]")])
 @pytest.mark.parametrize("width", [390, 1200])
-def test_a_row_leads_to_its_diagram_which_grows_by_mouse_and_by_keyboard(page, table, width, browser, request):
-    opened = Visit(browser, request.getfixturevalue(page), viewport={"width": width, "height": 900})
+def test_a_row_leads_to_its_diagram_which_grows_by_mouse_and_by_keyboard(page, table, width, visit, request):
+    opened = visit(request.getfixturevalue(page), viewport={"width": width, "height": 900})
     page = opened.page
-    try:
-        rows, size = page.locator(f"{table} tbody tr[data-figure]"), "document.activeElement.getBoundingClientRect()"
-        assert rows.count() >= 10
-        for number, act in ((2, lambda row: row.locator("td").nth(0).click()), (4, lambda row: by_enter(page, row))):
-            name = rows.nth(number).locator("th").inner_text()
-            act(rows.nth(number))
-            assert page.evaluate(FOCUSED) == name
-            box = page.evaluate(f"[{size}.width, {size}.top, {size}.bottom, document.documentElement.scrollWidth]")
-            assert box[0] > min(300, width - 50)  # the others are about 160 wide
-            assert box[1] < 900
-            assert box[2] > 0  # in sight
-            assert box[3] <= width
-            assert page.locator(".panels figure:focus svg").count() == 1
-        assert opened.complaints == []
-    finally:
-        opened.context.close()
+    rows, size = page.locator(f"{table} tbody tr[data-figure]"), "document.activeElement.getBoundingClientRect()"
+    assert rows.count() >= 10
+    for number, act in ((2, lambda row: row.locator("td").nth(0).click()), (4, lambda row: by_enter(page, row))):
+        name = rows.nth(number).locator("th").inner_text()
+        act(rows.nth(number))
+        assert page.evaluate(FOCUSED) == name
+        box = page.evaluate(f"[{size}.width, {size}.top, {size}.bottom, document.documentElement.scrollWidth]")
+        assert box[0] > min(300, width - 50)  # the others are about 160 wide
+        assert box[1] < 900
+        assert box[2] > 0  # in sight
+        assert box[3] <= width
+        assert page.locator(".panels figure:focus svg").count() == 1
+    assert opened.complaints == []
 
 
 def by_enter(page, row):
@@ -268,30 +249,25 @@ def test_a_forecast_is_left_out_of_all_diagrams_of_a_card_without_a_script(visit
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 20, 100])
-def test_a_page_on_a_telephone_is_short_and_a_hundred_classes_are_a_table_to_search(n_classes, browser, tmp_path):
+def test_a_page_on_a_telephone_is_short_and_a_hundred_classes_are_a_table_to_search(n_classes, visit, tmp_path):
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.full(n_classes, 0.3), 3000)
     y = (prob.cumsum(axis=1) < rng.random((3000, 1))).sum(axis=1)
-    both = {
-        name: assess(y, p, n_resamples=9) for name, p in (("before", prob), ("after", 0.9 * prob + 0.1 / n_classes))
-    }
-    write_report(both, tmp_path / "r.html")
-    opened = Visit(browser, (tmp_path / "r.html").as_uri(), viewport={"width": 390, "height": 900})
-    try:
-        assert opened.page.evaluate("document.documentElement.scrollHeight") < 6000
-        cut = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).length"
-        assert opened.page.evaluate(cut) == 0
-        leading = opened.page.locator(".classes tbody tr[data-figure]")
-        assert leading.count() == (min(n_classes, 30) if n_classes > 2 else 0)
-        if n_classes == 20:
-            leading.nth(19).click()
-            assert opened.page.evaluate(FOCUSED) == leading.nth(19).locator("th").inner_text()
-        if n_classes == 100:
-            opened.page.get_by_label("Show rows with").fill("class 77")
-            assert opened.page.locator(".classes tbody tr:visible th").all_inner_texts() == ["class 77"]
-        assert opened.complaints == []
-    finally:
-        opened.context.close()
+    before, after = (assess(y, p, n_resamples=9) for p in (prob, 0.9 * prob + 0.1 / n_classes))
+    write_report({"before": before, "after": after}, tmp_path / "r.html")
+    opened = visit((tmp_path / "r.html").as_uri(), viewport={"width": 390, "height": 900})
+    assert opened.page.evaluate("document.documentElement.scrollHeight") < 6000
+    cut = "[...document.querySelectorAll('.scroll')].filter(s => s.scrollWidth > s.clientWidth).length"
+    assert opened.page.evaluate(cut) == 0
+    leading = opened.page.locator(".classes tbody tr[data-figure]")
+    assert leading.count() == (min(n_classes, 30) if n_classes > 2 else 0)
+    if n_classes == 20:
+        leading.nth(19).click()
+        assert opened.page.evaluate(FOCUSED) == leading.nth(19).locator("th").inner_text()
+    if n_classes == 100:
+        opened.page.get_by_label("Show rows with").fill("class 77")
+        assert opened.page.locator(".classes tbody tr:visible th").all_inner_texts() == ["class 77"]
+    assert opened.complaints == []
 
 
 AXE = os.environ.get("CALIBRANT_AXE", "node_modules/axe-core/axe.min.js")
@@ -300,17 +276,14 @@ AXE = os.environ.get("CALIBRANT_AXE", "node_modules/axe-core/axe.min.js")
 @pytest.mark.skipif(not os.path.exists(AXE), reason="axe-core is not installed: npm install axe-core, or CALIBRANT_AXE")
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1440, "light")])
 @pytest.mark.parametrize("address", ["url", "solid_url", "compared_url"])
-def test_axe_finds_nothing_that_keeps_people_out(address, width, scheme, browser, request):
+def test_axe_finds_nothing_that_keeps_people_out(address, width, scheme, visit, request):
     address = request.getfixturevalue(address)
-    opened = Visit(browser, address, viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
-    try:
-        for details in opened.page.query_selector_all("details"):
-            details.evaluate("d => { d.open = true }")
-        opened.page.add_script_tag(path=AXE)
-        found = opened.page.evaluate("axe.run()")["violations"]
-        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
-    finally:
-        opened.context.close()
+    opened = visit(address, viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
+    for details in opened.page.query_selector_all("details"):
+        details.evaluate("d => { d.open = true }")
+    opened.page.add_script_tag(path=AXE)
+    found = opened.page.evaluate("axe.run()")["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
 
 
 @pytest.fixture(scope="module")
@@ -325,29 +298,23 @@ def compared_url(tmp_path_factory):
     return path.as_uri()
 
 
-def test_groups_are_searched_and_a_comparison_fits_a_telephone(browser, compared_url):
-    opened = Visit(browser, compared_url, viewport={"width": 390, "height": 900})
-    try:
-        assert opened.page.evaluate("document.documentElement.scrollHeight") < 6000
-        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert opened.page.evaluate(CUT_TEXT) == []
-        opened.page.get_by_label("Show rows with").fill("11")
-        shown = opened.page.locator("[aria-label=Groups] tbody tr:visible").all_inner_texts()
-        assert shown
-        assert all("11" in row for row in shown)
-        assert opened.complaints == []
-    finally:
-        opened.context.close()
+def test_groups_are_searched_and_a_comparison_fits_a_telephone(visit, compared_url):
+    opened = visit(compared_url, viewport={"width": 390, "height": 900})
+    assert opened.page.evaluate("document.documentElement.scrollHeight") < 6000
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert opened.page.evaluate(CUT_TEXT) == []
+    opened.page.get_by_label("Show rows with").fill("11")
+    shown = opened.page.locator("[aria-label=Groups] tbody tr:visible").all_inner_texts()
+    assert shown
+    assert all("11" in row for row in shown)
+    assert opened.complaints == []
 
 
-def test_long_names_and_large_counts_stick_out_nowhere(browser, tmp_path):
+def test_long_names_and_large_counts_stick_out_nowhere(visit, tmp_path):
     prob = np.repeat([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1]], 600_000, axis=0)
     name = "a_name_without_a_single_space_" * 5
     found = assess(np.arange(len(prob)) % 3, prob, n_resamples=1)
     write_report({f"{name}{i}": found for i in range(5)}, tmp_path / "r.html", title=name)
-    opened = Visit(browser, (tmp_path / "r.html").as_uri(), viewport={"width": 390, "height": 900})
-    try:
-        assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert opened.page.evaluate(CUT_TEXT) == []
-    finally:
-        opened.context.close()
+    opened = visit((tmp_path / "r.html").as_uri(), viewport={"width": 390, "height": 900})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert opened.page.evaluate(CUT_TEXT) == []

@@ -57,15 +57,13 @@ def test_curves_bands_deciles_and_net_benefit_are_those_of_the_library(rows, sec
         drawn = np.array(panel["lines"][kind])
         assert len(drawn) == POINTS_A_LINE
         for k, name in enumerate(("event_rate", "lower", "upper"), start=1):
-            np.testing.assert_allclose(
-                np.interp(drawn[:, 0], whole.score, getattr(whole, name)), drawn[:, k], atol=2e-3
-            )
+            expected = np.interp(drawn[:, 0], whole.score, getattr(whole, name))
+            np.testing.assert_allclose(expected, drawn[:, k], atol=2e-3)
     (deciles,) = reliability_curve(**rows, binning=EqualMass(10)).panels
     assert [one["event_rate"] for one in panel["deciles"]] == deciles.bins.event_rate.tolist()
     net = decision_curve(**rows)
-    np.testing.assert_allclose(
-        benefit["points"], np.column_stack([net.threshold, net.panels[0].net_benefit, net.treat_all]), atol=1e-4
-    )
+    points = np.column_stack([net.threshold, net.panels[0].net_benefit, net.treat_all])
+    np.testing.assert_allclose(benefit["points"], points, atol=1e-4)
 
 
 def test_the_page_prints_the_figures_and_holds_no_rows(rows):

@@ -77,10 +77,8 @@ def test_the_command_has_the_differences_of_compare(both, tmp_path, monkeypatch,
     for metric, of in (("nll", ""), ("debiased-ece", " of squares without bias"), ("accuracy", "")):
         truth = {"bold": y.astype(int), "few": y[:700].astype(int)}
         one = compare(truth, samples, metric=metric, paired=False)["few"]
-        assert (
-            f"{of} {one.difference:+.4f}, 95 % interval [{one.lower:+.4f}, {one.upper:+.4f}], p = {one.adjusted:.3g})"
-            in out
-        )
+        interval = f"95 % interval [{one.lower:+.4f}, {one.upper:+.4f}]"
+        assert f"{of} {one.difference:+.4f}, {interval}, p = {one.adjusted:.3g})" in out
 
 
 def test_the_ece_of_another_notion_is_compared_by_that_notion(tmp_path, monkeypatch, capsys):
@@ -137,11 +135,8 @@ def test_an_infinite_log_loss_compares_with_nothing():
     with pytest.warns(CalibrationWarning, match="infinite"):
         infinite = assess(y, certain, n_resamples=9, clip=0)
     finite = assess(y, right, n_resamples=9)
-    for one, other, whose in (
-        (infinite, finite, "“a”"),
-        (finite, infinite, "“b”"),
-        (infinite, infinite, "“a” and of “b”"),
-    ):
+    which = ((infinite, finite, "“a”"), (finite, infinite, "“b”"), (infinite, infinite, "“a” and of “b”"))
+    for one, other, whose in which:
         both = {"a": one, "b": other}
         assert f"; the log loss of {whose} is infinite" in headline(both)
         assert "nan" not in headline(both) + comparison(both, [])[0]
@@ -174,15 +169,8 @@ def moves(*others, sure, pairing="rows", best="a"):
             d = after[metric].value - before[metric].value
             p = 0.001 if metric in sure else 0.4
             candidates.append(Compared(name, after[metric].value, d, d - 0.01, d + 0.01, pvalue=p, adjusted=p))
-        facts = {
-            "scale": "value",
-            "first": "a",
-            "recommended": best,
-            "reason": "",
-            "n_rows": 9,
-            "n_classes": 2,
-            "n_folds": 0,
-        }
+        facts = {"scale": "value", "first": "a", "recommended": best, "reason": ""}
+        facts |= {"n_rows": 9, "n_classes": 2, "n_folds": 0}
         found.append(Comparison(metric=metric, candidates=tuple(candidates), level=0.05, pairing=pairing, **facts))
     return found
 
@@ -330,12 +318,10 @@ def test_each_group_has_a_diagram_of_its_own_rows(compared):
     y, _, bold = forecasts(900)
     for group, own in (("at north", slice(450)), ("at south", slice(450, 900))):
         bins = reliability_curve(y[own], bold[own], binning=15).panels[0].bins
-        drawn = [
-            (one["count"], one["mean_prob"], one["event_rate"]) for one in diagrams[group][0]["bins"] if one["count"]
-        ]
-        np.testing.assert_allclose(
-            drawn, np.column_stack([bins.count, bins.mean_prob, bins.event_rate])[bins.count > 0], rtol=1e-9
-        )
+        drawn = [one for one in diagrams[group][0]["bins"] if one["count"]]
+        for name in ("count", "mean_prob", "event_rate"):
+            held = getattr(bins, name)[bins.count > 0]
+            np.testing.assert_allclose([one[name] for one in drawn], held, rtol=1e-9)
     page = render(compared)
     assert page.count('data-figure="group-1"') == 2  # the first candidate, and the recommended one
     assert page.count('<figure id="group-') == 2

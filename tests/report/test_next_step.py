@@ -37,6 +37,11 @@ def files(request, tmp_path, monkeypatch):
     return found
 
 
+def next_of(out):
+    (sentence,) = (line for line in out.splitlines() if line.startswith("Next: "))
+    return sentence
+
+
 def run(sentence, files):
     """Run the commands of a sentence, in their order, on the files that it names."""
     commands = re.findall(
@@ -54,10 +59,11 @@ def test_a_calibrator_that_is_named_is_fitted_by_the_command_and_lowers_the_log_
     """The report of one file: its sentence names command and options, and the commands do what it says."""
     columns = ["--label", "outcome", "--prob", "score"]
     assert main(["report", "CALIBRATION_FILE.csv", *columns, "-o", "r.html", "--resamples", "99"]) == 0
-    (sentence,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("Next: "))
+    sentence = next_of(capsys.readouterr().out)
     options = "--label outcome --prob score"
     method = re.search(rf"fit CALIBRATION_FILE {options} --method (\S+) -o", sentence)[1]
-    assert sentence == findings(assess(*files["CALIBRATION_FILE"], n_resamples=99), with_options(files, options))[-1]
+    rows = files["CALIBRATION_FILE"]
+    assert sentence == last(*rows, replace(advise(*rows), options=options))
     told = re.search(
         r"from (\d\.\d{4}) to (\d\.\d{4}) \(difference (-\d\.\d{4}), standard error (\d\.\d{4})\)", sentence
     )
@@ -95,7 +101,7 @@ def test_the_event_of_a_report_of_one_column_is_that_of_its_commands(files, caps
     out = told(
         ["report", "CALIBRATION_FILE.csv", "--pos-label", "1", *given, "-o", "r.html", "--resamples", "99"], capsys
     )
-    (sentence,) = (line for line in out.splitlines() if line.startswith("Next: "))
+    sentence = next_of(out)
     assert "calibrant fit CALIBRATION_FILE --classes=-1,1 --method" in sentence
     assert "calibrant report TEST_FILE --classes=-1,1 --calibrator" in sentence
     assert run(sentence, files) == ["fit", "report"]
@@ -107,7 +113,7 @@ def test_the_event_and_the_notion_of_a_report_of_two_columns_are_those_of_its_co
         write_table(f"{name}.csv", {"label": 2 * y - 1, "p_-1": 1 - prob, "p_1": prob}, force=True)
     for words in (["--pos-label=-1"], ["--notion", "confidence"], ["--notion", "binary", "--pos-label=-1"]):
         out = told(["report", "CALIBRATION_FILE.csv", *words, "-o", "r.html", "--resamples", "99", "--force"], capsys)
-        (sentence,) = (line for line in out.splitlines() if line.startswith("Next: "))
+        sentence = next_of(out)
         assert f"calibrant report TEST_FILE {' '.join(words)} --calibrator calibrator.json" in sentence
         for name in ("calibrator.json", "after.html"):
             Path(name).unlink(missing_ok=True)
@@ -123,17 +129,13 @@ def test_the_rows_of_a_report_are_those_of_its_commands(files, capsys):
         write_table(f"{name}.csv", {"label": y, "prob": prob, "day": day}, force=True)
     words, given = ["--where", "day >= 2026-02-01"], "--where 'day >= 2026-02-01'"
     out = told(["report", "CALIBRATION_FILE.csv", *words, "-o", "r.html", "--resamples", "99"], capsys)
-    (sentence,) = (line for line in out.splitlines() if line.startswith("Next: "))
+    sentence = next_of(out)
     assert f"calibrant fit CALIBRATION_FILE {given} --method" in sentence
     assert f"calibrant report TEST_FILE {given} --calibrator" in sentence
     assert "on 900 rows it lowers" in sentence
     assert run(sentence, files) == ["fit", "report"]
     assert "on the same 900 rows" in capsys.readouterr().out
     assert given in told(["advise", "CALIBRATION_FILE.csv", *words], capsys).splitlines()[-1]
-
-
-def with_options(files, options):
-    return replace(advise(*files["CALIBRATION_FILE"]), options=options)
 
 
 def test_where_nothing_was_computed_the_command_computes_it(files, capsys):
