@@ -19,8 +19,8 @@ PAGES = {"README.md": "## Which calibrator?", "docs/calibrators.md": "## Default
 DEFAULTS = {
     "evidence-scaling --safe": [(2, 1), (2, 2999), (2, 2999.5), (3, 999), (3, np.nan)],
     "evidence-scaling": [(2, 3000), (3, 1000), (5, 20_001), (2, 10**9), (100, 1000)],
-    "sms --safe": [(101, 999)],
-    "sms": [(101, 1000)],
+    "sms --safe": [(501, 999)],
+    "sms": [(501, 1000)],
 }
 
 
@@ -67,7 +67,7 @@ def test_the_tables_name_what_is_fitted(page):
                 made = default_method(n_classes, n_rows).calibrator()
                 assert repr(made) == repr(named), (condition, n_classes, n_rows)
                 covered.add((n_classes, n_rows))
-    ends = dict.fromkeys((100, 101, 10**4), (1, 999, 1000, 10**8)) | {2: (1, 2999, 3000, 10**8)}
+    ends = dict.fromkeys((500, 501, 10**4), (1, 999, 1000, 10**8)) | {2: (1, 2999, 3000, 10**8)}
     assert covered == {(k, n) for k, sizes in ends.items() for n in sizes}
 
 

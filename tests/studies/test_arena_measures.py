@@ -141,7 +141,7 @@ def test_the_readme_says_what_harm_its_advice_did():
     readme = (page.DOCS.parent / "README.md").read_text(encoding="utf-8")
     many = [one for two in (True, False) for size, one in page.tables_of(apart, two).items() if size >= 1000]
     for advice, method in (
-        ("up to 100 classes | `EvidenceScaling()`", page.NEW),
+        ("up to 500 classes | `EvidenceScaling()`", page.NEW),
         ("`EnsembleTemperatureScaling()`", "ensemble-temperature"),
     ):
         shares = [page.harm(one)[one.column(method)].value for one in many]
