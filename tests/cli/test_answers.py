@@ -18,6 +18,18 @@ P = np.round(20 * RNG.uniform(0.1, 0.95, N)) / 20
 Y = RNG.random(N) < P**1.4
 
 
+@pytest.fixture
+def standard_input(monkeypatch):
+    """Let bytes, or nothing at all, come by standard input."""
+
+    def given(data):
+        inputs._of_standard_input.cache_clear()
+        monkeypatch.setattr(sys, "stdin", data if data is None else io.TextIOWrapper(io.BytesIO(data)))
+
+    yield given
+    inputs._of_standard_input.cache_clear()
+
+
 WORDS = [
     ("true", "false"),
     ("True", "False"),
@@ -148,7 +160,7 @@ def test_columns_of_one_file_are_forecasts_of_the_same_rows(shell):
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl", ".json"])
-def test_standard_input_is_a_table_of_csv_or_json(ending, shell, monkeypatch):
+def test_standard_input_is_a_table_of_csv_or_json(ending, shell, standard_input):
     if ending in (".json", ".jsonl"):
         records = [{"label": int(y), "p": p} for y, p in zip(Y, P, strict=True)]
         texts = {".json": json.dumps(records), ".jsonl": "\n".join(map(json.dumps, records))}
@@ -160,13 +172,11 @@ def test_standard_input_is_a_table_of_csv_or_json(ending, shell, monkeypatch):
     if ending == ".jsonl":
         data = b"\xef\xbb\xbf" + data
     expected = json.loads(shell("assess", f"t{ending}", "--json")[1])
-    inputs._of_standard_input.cache_clear()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    standard_input(data)
     code, out, err = shell("assess", "-", "--json")
     assert code == 0, err
     assert "standard input: reading" in err
     assert json.loads(out)["metrics"] == expected["metrics"]
-    inputs._of_standard_input.cache_clear()
 
 
 def test_verdicts_and_groups_are_of_the_rows_that_are_compared(shell):
@@ -202,30 +212,26 @@ def test_what_is_only_read_is_copied_as_it_stands(shell):
     assert written["s"].cells() == given["s"].cells()
 
 
-def test_no_standard_input_is_refused(shell, monkeypatch):
-    inputs._of_standard_input.cache_clear()
-    monkeypatch.setattr(sys, "stdin", None)
+def test_no_standard_input_is_refused(shell, standard_input):
+    standard_input(None)
     code, _, err = shell("assess", "-")
     assert code == 2
     assert "- must be a table that comes by standard input; got none. Write: calibrant COMMAND - < FILE." in err
 
 
 @pytest.mark.parametrize("data", [b"", b'[{"label": 1, "p": ', b"\xff\xfe\x00"])
-def test_a_broken_table_of_standard_input_is_called_so(data, shell, monkeypatch):
-    inputs._of_standard_input.cache_clear()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+def test_a_broken_table_of_standard_input_is_called_so(data, shell, standard_input):
+    standard_input(data)
     code, _, err = shell("assess", "-")
     assert (code, err.startswith("calibrant: error: standard input must ")) == (2, True), err
-    inputs._of_standard_input.cache_clear()
 
 
 @pytest.mark.parametrize("document", ["samples", "columns"])
-def test_a_json_document_on_one_line_comes_by_standard_input(document, shell, monkeypatch):
+def test_a_json_document_on_one_line_comes_by_standard_input(document, shell, standard_input):
     labels, stated = Y.astype(int).tolist(), P.tolist()
     samples = [{"label": y, "p": p} for y, p in zip(labels, stated, strict=True)]
     text = json.dumps({"samples": samples} if document == "samples" else {"label": labels, "p": stated})
-    inputs._of_standard_input.cache_clear()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    standard_input(text.encode())
     code, out, err = shell("assess", "-", "--json")
     assert code == 0, err
     write_table("plain.csv", {"label": Y.astype(int), "p": P})
@@ -233,7 +239,6 @@ def test_a_json_document_on_one_line_comes_by_standard_input(document, shell, mo
     for words in (["-", "--sample", "20"], ["-", "plain.csv"]):
         code, _, err = shell("assess", *words)
         assert (code, "standard input must be read whole, and alone" in err) == (2, True), err
-    inputs._of_standard_input.cache_clear()
 
 
 def test_comparing_models_by_another_metric_warns_of_no_log_loss(shell):

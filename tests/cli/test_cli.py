@@ -201,8 +201,6 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
     ("words", "same"),
     [
         ([], SafeCalibrator(EvidenceScaling())),
-        (["--method", "temperature"], TemperatureScaling()),
-        (["--method", "isotonic"], ByNotion(IsotonicCalibration(), "class-wise")),
         (["--method", "isotonic", "--notion", "top-label"], ByNotion(IsotonicCalibration(), "top-label")),
         (["--method", "beta", "--set", "parameters=ab"], ByNotion(BetaCalibration(parameters="ab"), "class-wise")),
         (
@@ -224,7 +222,6 @@ def test_one_failed_gate_of_several_is_enough_and_json_says_which(run, forecast)
             MulticlassRecursivePartitioning(candidates="exact"),
         ),
         (["--method", "vector", "--set", "bias=false", "--safe"], SafeCalibrator(VectorScaling(bias=False))),
-        (["--method", "platt", "--safe"], SafeCalibrator(ByNotion(PlattScaling()))),
         (
             ["--method", "platt", "--set", "smooth_targets=False", "--safe", "--set", "safe.caution=2"],
             SafeCalibrator(ByNotion(PlattScaling(smooth_targets=False)), caution=2),
@@ -499,14 +496,6 @@ def saved_pair(run, second=TRUTH, **more):
     return bold
 
 
-def test_two_files_of_the_same_labels_are_compared_row_by_row(run):
-    saved_pair(run)
-    code, out, err = run("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 99)
-    assert code == 0
-    assert f"From “a” to “b”, on the same {len(TRUTH)} rows: log loss goes from " in out
-    assert "different rows" not in err
-
-
 @pytest.mark.parametrize(
     ("second", "said"),
     [
@@ -734,10 +723,9 @@ def test_each_test_of_several_classes_says_what_it_speaks_of(run, forecast):
     assert {one["notion"] for one in told["tests"].values()} == {None}
 
 
-def test_chosen_tests_come_as_json_that_the_library_confirms(run, tmp_path):
+def test_chosen_tests_come_as_json_that_the_library_confirms(run):
     truth = make_survey_forecast(500, model="over-confident", rng=2)
-    file = tmp_path / "truth.csv"
-    np.savetxt(file, np.column_stack([truth.y, truth.prob]), delimiter=",", header="label,p", comments="", fmt="%.17g")
+    file = save("truth.csv", label=truth.y, p=truth.prob)
     code, out, _ = run("test", file, "--tests", "spiegelhalter,hosmer-lemeshow", "--json", "--fail-below", 0.01)
     document = json.loads(out)
     assert code == 1
@@ -748,13 +736,8 @@ def test_chosen_tests_come_as_json_that_the_library_confirms(run, tmp_path):
     held_out = hosmer_lemeshow_test(truth.y, truth.prob)
     assert document["tests"]["hosmer-lemeshow"]["statistic"] == pytest.approx(held_out.statistic)
     assert document["tests"]["hosmer-lemeshow"]["pvalue"] == held_out.pvalue
-
-
-def test_a_calibrated_forecast_passes_the_gate_of_tests(run, tmp_path):
-    truth = make_survey_forecast(500, model="bayes-optimal", rng=3)
-    file = tmp_path / "truth.csv"
-    np.savetxt(file, np.column_stack([truth.y, truth.prob]), delimiter=",", header="label,p", comments="", fmt="%.17g")
-    assert run("test", file, "--fail-below", 0.01)[0] == 0
+    calibrated = make_survey_forecast(500, model="bayes-optimal", rng=3)
+    assert run("test", save("good.csv", label=calibrated.y, p=calibrated.prob), "--fail-below", 0.01)[0] == 0
 
 
 def test_words_are_spelled_in_any_way_and_told_as_they_are_declared(run, forecast):

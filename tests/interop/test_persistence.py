@@ -95,12 +95,8 @@ def test_a_loaded_calibrator_calibrates_to_the_last_bit(calibrator, tmp_path):
     np.testing.assert_array_equal(loaded.calibrate(forecast), calibrator.calibrate(forecast))
     np.testing.assert_array_equal(loaded.predict(forecast), calibrator.predict(forecast))
     assert loaded.classes_.dtype.kind == calibrator.classes_.dtype.kind
-
-
-def test_a_calibrator_saved_again_is_the_same_file(calibrator, tmp_path):
-    save_calibrator(calibrator, tmp_path / "1.json")
-    save_calibrator(load_calibrator(tmp_path / "1.json"), tmp_path / "2.json")
-    assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
+    save_calibrator(loaded, tmp_path / "2.json")
+    assert (tmp_path / "2.json").read_bytes() == (tmp_path / "c.json").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -415,13 +411,6 @@ def test_a_damaged_body_is_refused_though_its_checksum_fits(body, damage, messag
     document = to_document(BODIES[body]())
     damage(document["calibrator"])
     with pytest.raises(ValueError, match=f"the document must describe a calibrator fully; got .*{message}.*Fit anew"):
-        from_document(resigned(document))
-
-
-@pytest.mark.parametrize("missing", ["calibrator", "classes", "input", "columns"])
-def test_a_document_that_lacks_something_is_refused(missing, document):
-    del document[missing]
-    with pytest.raises(ValueError, match=rf"must describe a calibrator fully; got .*{missing}"):
         from_document(resigned(document))
 
 

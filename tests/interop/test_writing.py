@@ -1,14 +1,16 @@
-"""A file is written whole or not at all."""
+"""Files and folders are written whole or not at all, and found by names, folders and patterns."""
 
 import errno
 import os
 import stat
 import sys
+from pathlib import Path
 
 import pytest
 
+from calibrant.exceptions import CalibrationWarning
 from calibrant.interop import writing
-from calibrant.interop.writing import whole_file
+from calibrant.interop.writing import is_pattern, local_files, warn_of_unread, whole_file, whole_folder
 
 
 @pytest.fixture(params=[False, True], ids=["new", "old"])
@@ -241,3 +243,139 @@ def test_the_mask_of_permissions_stays_as_it_was(tmp_path):
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "out.txt").stat().st_mode) == 0o640
+
+
+# A folder of tables is written whole or not at all, and never in the place of anything else
+
+
+def tree(folder):
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder that holds a folder of old tables, and rows to read."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("out/old.csv", "rows/in/a.csv"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(name)
+    return tmp_path
+
+
+def write(path="new", content="new", **options):
+    with whole_folder(Path(path), **options) as beside:
+        (beside / "new.csv").write_text(content)
+
+
+def test_a_folder_that_stands_there_is_never_replaced(place):
+    for path in ("out", "out/old.csv"):
+        with pytest.raises(FileExistsError, match=r"must be a new folder; out.* already exists\. Remove it, or"):
+            write(path)
+    assert tree(place) == {"out/old.csv": "out/old.csv", "rows/in/a.csv": "rows/in/a.csv"}
+
+
+@pytest.mark.parametrize("output", ["rows/new", "rows/in/deep"])
+def test_a_folder_in_what_is_read_is_refused(output, place):
+    before = tree(place)
+    with pytest.raises(ValueError, match=r"must be apart from what is read; got .*, which lies in rows"):
+        write(output, inputs=["rows"])
+    assert tree(place) == before
+
+
+@pytest.mark.parametrize(("output", "read"), [("rows/new", "rows/in"), ("rows/new", "rows/*.csv"), ("new", "*.csv")])
+def test_a_folder_beside_what_is_read_is_written(output, read, place):
+    write(output, inputs=[read, "s3://bucket/rows"])
+    assert tree(place / output) == {"new.csv": "new"}
+
+
+def test_the_place_of_a_folder_must_be_there(place):
+    with pytest.raises(FileNotFoundError, match=r"directory must exist; got .*nowhere\. Create it first"):
+        write("nowhere/out")
+
+
+@pytest.mark.parametrize("accident", [KeyboardInterrupt(), OSError(5, "Input/output error"), SystemExit(1)], ids=repr)
+def test_an_interruption_leaves_no_folder(accident, place, monkeypatch):
+    def interrupted(self, to):
+        raise accident
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    with pytest.raises(type(accident)):
+        write()
+    assert sorted(os.listdir(place)) == ["out", "rows"]
+
+
+# Paths, folders and patterns stand for files, each of them once
+
+LINKS = pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+
+
+@pytest.fixture
+def names(tmp_path, monkeypatch):
+    """Make files, and return the names of those that an address stands for."""
+    monkeypatch.chdir(tmp_path)
+    for name in (
+        "b.csv",
+        "a.csv",
+        "in/c.csv",
+        "_no/d.csv",
+        ".no/e.csv",
+        "._a.csv",
+        "notes.txt",
+        "runs[1]/f.csv",
+        "runs1/g.csv",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    return lambda address: [path.relative_to(tmp_path).as_posix() for path in local_files(tmp_path / address)]
+
+
+def test_a_folder_stands_for_its_tables_by_name(names):
+    assert names(".") == ["a.csv", "b.csv", "in/c.csv", "runs1/g.csv", "runs[1]/f.csv"]
+    assert names("in/c.csv") == ["in/c.csv"]
+    assert names("nowhere") == names("notes.txt/x") == []
+
+
+def test_a_pattern_stays_within_a_folder_unless_it_has_two_stars(names):
+    assert names("*.csv") == ["a.csv", "b.csv"]
+    assert names("*/c.*") == ["in/c.csv"]
+    assert names("**/[bc].csv") == ["b.csv", "in/c.csv"]
+    assert names(".*.csv") == ["._a.csv"]
+
+
+def test_brackets_in_the_name_of_what_is_there_are_no_pattern(names):
+    assert names("runs[1]") == names("runs[1]/f.csv") == ["runs[1]/f.csv"]
+    assert names("runs[12]/*.csv") == ["runs1/g.csv"]
+    assert names("runs[1]/h.csv") == []
+    assert names("runs[1]/*.csv") == ["runs[1]/f.csv"]
+    assert [is_pattern(a) for a in ("runs[1]", "runs[1]/f.csv", "runs[12]", "runs1/*")] == [False, False, True, True]
+
+
+@LINKS
+def test_links_to_files_are_followed_and_those_to_folders_are_not(names, tmp_path):
+    (tmp_path / "in" / "round").symlink_to(tmp_path / "in", target_is_directory=True)
+    (tmp_path / "in" / "a_link.csv").symlink_to(tmp_path / "in" / "c.csv")
+    (tmp_path / "in" / "more").symlink_to(tmp_path / "runs1", target_is_directory=True)
+    (tmp_path / "in" / "gone.csv").symlink_to(tmp_path / "nowhere")
+    assert names("in") == ["in/c.csv", "in/gone.csv"]
+    assert names("in/a_link.csv") == ["in/a_link.csv"]
+
+
+def test_a_pattern_is_of_the_folder_that_one_stands_in(names, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path / "runs[1]")
+    assert [path.name for path in local_files(Path("*.csv"))] == ["f.csv"]
+
+
+def test_a_folder_that_cannot_be_listed_is_no_folder_without_files(names, monkeypatch):
+    def closed(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("os.scandir", closed)
+    with pytest.raises(PermissionError):
+        names("in")
+
+
+@LINKS
+def test_links_to_folders_are_named(names, tmp_path):
+    (tmp_path / "in" / "more").symlink_to(tmp_path / "runs1", target_is_directory=True)
+    with pytest.warns(CalibrationWarning, match=r"in holds more, not read: .* name what links lead to"):
+        warn_of_unread("in", tmp_path / "in")

@@ -1,13 +1,17 @@
-"""Monitors add up, lose no bit in JSON, cut windows as asked, and say what is wrong."""
+"""Monitors add up, cut windows as asked, say what is wrong, and keep their state, of which no changed one is taken."""
 
+import copy
 import json
+import re
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import calibrant
 from calibrant import EqualMass, Monitor, expected_calibration_error, log_loss
+from calibrant._core.checksum import checksum_of
 from calibrant.exceptions import CalibrationWarning
 from calibrant.monitoring import MonitorTable
 from calibrant.monitoring.state import as_times, as_windows
@@ -276,6 +280,7 @@ def test_class_wise_evidence_is_the_mean_over_classes():
         (lambda: Monitor(window=1).update(np.zeros(10_001), np.full(10_001, 0.1)), "at most 10000 windows; got 10001"),
         (lambda: Monitor.from_dict({"calibrant_monitor": 9}), "version 1; got version 9"),
         (lambda: Monitor.from_dict([]), "must be the state of a monitor"),
+        (lambda: Monitor(window=10).update(calibrant.predictions([(Y, P)]), None), "in memory; .* each batch alone"),
         (lambda: Monitor().update(Y, P, at="a").update(Y, P, at=1).alarms, "numbers or by words; got both"),
         (lambda: Monitor().update(Y[:2], P[:2], at=[None, "a"]), "numbers, dates or words, one kind of them"),
     ],
@@ -293,18 +298,6 @@ def test_one_window_has_one_precision():
     for update in (Monitor(window=5000).update, Monitor(window=5000).update_reference):
         with pytest.raises(ValueError, match="must be of one precision; got single and double"):
             update(Y, P) and update(Y, single)
-
-
-def test_predictions_in_batches_are_given_batch_by_batch():
-    pieces = [(Y[start : start + 300], P[start : start + 300]) for start in range(0, 1200, 300)]
-    one = Monitor(window=100)
-    for piece in pieces:
-        one.update(*piece)
-    require_same(one, Monitor(window=100).update(Y, P))
-    with pytest.raises(
-        TypeError, match=r"must be in memory; got predictions in batches\. Update with each batch alone"
-    ):
-        one.update(calibrant.predictions(pieces), None)
 
 
 def test_rows_without_weight_are_numbered():
@@ -391,3 +384,92 @@ def test_late_rows_that_move_the_reference_are_said(by_state):
     with pytest.warns(CalibrationWarning, match=words):
         assert monitor.alarms == ()
     assert monitor.alarms == again(monitor).alarms == ()  # it is said once
+
+
+# States of monitors: one that was changed is refused, and what NumPy gave is JSON
+
+DRAWS = np.random.default_rng(0)
+SHARE = DRAWS.random(900)
+CAME = (DRAWS.random(900) < SHARE).astype(int)
+SHARES = DRAWS.dirichlet(np.ones(3), 900)
+CAME_OF_THREE = (SHARES.cumsum(axis=1) < DRAWS.random((900, 1))).sum(axis=1)
+
+
+@pytest.fixture(scope="module")
+def kept():
+    return json.loads(json.dumps(Monitor(window=300).update_reference(CAME, SHARE).update(CAME, SHARE).to_dict()))
+
+
+def changes_of(inside):
+    """Change each number of a state by one digit, rename each entry, and swap it with the next, one at a time and in place."""
+    for key, value in list(inside.items() if isinstance(inside, dict) else enumerate(inside)):
+        if isinstance(value, (dict, list)):
+            yield from changes_of(value)
+        if isinstance(value, (int, float)):
+            other = re.sub(
+                r"\d", lambda digit: "8" if digit[0] == "9" else str(int(digit[0]) + 1), repr(value), count=1
+            )
+            inside[key] = not value if isinstance(value, bool) else type(value)(other)
+            yield f"{key}: {value}"
+            inside[key] = value
+    if isinstance(inside, dict):
+        whole = dict(inside)
+        for key, other in pairwise([*whole, next(iter(whole))]):
+            for renamed in ({key: f"{key}_"}, {key: other, other: key}):
+                inside.clear()
+                inside.update({renamed.get(name, name): value for name, value in whole.items()})
+                if inside != whole:
+                    yield f"{renamed}"
+        inside.clear()
+        inside.update(whole)
+
+
+def test_a_state_with_any_number_changed_or_entries_swapped_is_refused(kept):
+    kept, seen = copy.deepcopy(kept), []
+    for change in changes_of(kept):
+        seen.append(change)
+        with pytest.raises(ValueError, match=r"must match its checksum; got|must be the state of a monitor, version"):
+            Monitor.from_dict(kept)
+    assert len(seen) > 900
+    assert Monitor.from_dict(kept).to_dict() == kept
+
+
+def test_a_state_that_lacks_an_entry_is_refused_in_words(kept):
+    for name in set(kept) - {"calibrant_monitor", "checksum"}:
+        lacking = {key: value for key, value in kept.items() if key != name}
+        with pytest.raises(ValueError, match=r"state of a monitor must be whole; got KeyError"):
+            Monitor.from_dict({**lacking, "checksum": checksum_of(lacking)})
+
+
+@pytest.mark.parametrize("alpha", [{"number": "nan"}, None, "a"])
+def test_an_alarm_whose_level_is_no_number_is_refused(alpha):
+    monitor = Monitor(window=300).update(1 - CAME, SHARE)
+    assert monitor.alarms
+    kept = json.loads(json.dumps(monitor.to_dict()))
+    (*_, alarm) = kept["alarms"]
+    alarm["alpha"] = alpha
+    with pytest.raises(ValueError, match=r"state of a monitor must be whole; got (Type|Value)Error"):
+        Monitor.from_dict({**kept, "checksum": checksum_of(kept)})
+
+
+@pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_states_of_all_notions_and_precisions_are_read(notion, kind):
+    table = SHARES.astype(kind)
+    table[:, 2] += 0 * kind(1)
+    monitor = Monitor(window=450, notion=notion, rows="normalize").update(CAME_OF_THREE, table)
+    one = Monitor(window=450, notion=notion, rows="normalize").update([0, 1], table[[0, 0]] * 0 + [0.9, 0.1, 0.0])
+    for each in (monitor, one):  # in the second one class alone is predicted
+        again = Monitor.from_dict(json.loads(json.dumps(each.to_dict())))
+        assert again.to_dict() == each.to_dict()
+
+
+def test_labels_windows_and_names_of_numpy_are_json():
+    monitor = Monitor(window=np.int64(300), pos_label=np.int64(1), labels=np.array([0, 1])).update(CAME, SHARE)
+    again = Monitor.from_dict(json.loads(json.dumps(monitor.to_dict())))
+    assert again.update(CAME, SHARE).n_rows == 1800
+    words = np.array(["no", "yes"])
+    monitor = Monitor(window=300, pos_label=np.str_("yes")).update(words[CAME], SHARE)
+    assert json.loads(json.dumps(monitor.to_dict()))["options"]["pos_label"] == "yes"
+    with pytest.raises(ValueError, match="numbers, dates or words"):
+        Monitor().update(CAME, SHARE, at=np.inf)

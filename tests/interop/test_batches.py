@@ -1,0 +1,562 @@
+"""Predictions in batches, of files and streams: the figures of the same rows in memory, errors by place, little memory."""
+
+import re
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from calibrant import assess, calibration_error, expected_calibration_error, measure, predictions
+from calibrant._core import threads
+from calibrant._core.checks import as_numbers
+from calibrant.interop import arrow_batches as streamed
+from calibrant.interop.tables import read_forecast
+from calibrant.sums import Plan, scan
+
+RNG = np.random.default_rng(5)
+N = 9000
+PROB = RNG.dirichlet(np.ones(3), N).astype(np.float32)
+LABEL = RNG.integers(0, 3, N)
+WORDS = np.array(["cat", "dog", "eel"])[LABEL]
+EXPECTED = calibration_error(LABEL, PROB)
+
+
+def table(rows=slice(None), label=LABEL, **more):
+    columns = {f"p_{name}": PROB[rows, k] for k, name in enumerate(("cat", "dog", "eel"))}
+    return pa.table({"id": np.arange(N)[rows], "y": label[rows], **columns, **more})
+
+
+def write(path, rows=slice(None), label=LABEL):
+    whole = table(rows, label)
+    if path.suffix == ".parquet":
+        pa.parquet.write_table(whole, path, row_group_size=2500)
+    elif path.suffix == ".feather":
+        pa.feather.write_feather(whole, path, chunksize=1000)
+    else:
+        pa.csv.write_csv(whole, path)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "_hidden").mkdir()
+    (tmp_path / "notes.txt").write_text("none")
+    write(tmp_path / "_hidden" / "a.parquet")
+    for k, name in enumerate(("a.parquet", "b.parquet", "inner/c.parquet")):
+        write(tmp_path / name, slice(3000 * k, 3000 * k + 3000))
+    return tmp_path
+
+
+@pytest.mark.parametrize("label", [LABEL, WORDS], ids=["numbers", "words"])
+@pytest.mark.parametrize("ending", ["parquet", "feather", "csv"])
+def test_a_file_gives_the_figures_of_its_rows(ending, label, tmp_path):
+    read = predictions(write(tmp_path / f"rows.{ending}", label=label))
+    assert calibration_error(read) == pytest.approx(EXPECTED, rel=1e-6 if ending == "csv" else 1e-12)
+    assert read.classes.tolist() == ([0, 1, 2] if label is LABEL else ["cat", "dog", "eel"])
+    assert read.precision == (np.float64 if ending == "csv" else np.float32)
+
+
+def test_folders_patterns_and_lists_are_read_in_the_order_of_names(folder):
+    plan = Plan(noise=True)
+    for source in (
+        folder,
+        str(folder / "**" / "*.parquet"),
+        [folder / "a.parquet", folder / "b.parquet", folder / "inner"],
+    ):
+        assert calibration_error(predictions(source)) == pytest.approx(EXPECTED, rel=1e-12)
+    assert scan(predictions(str(folder / "*.parquet")), plan).rows == 6000
+    assert calibration_error(predictions(folder.as_uri())) == pytest.approx(EXPECTED, rel=1e-12)
+    for pattern, rows in (("*/c.*", 3000), ("[ab].parquet", 6000)):
+        assert scan(predictions(str(folder / pattern)), plan).rows == rows
+    with pytest.raises(FileNotFoundError, match=r"holds none"):
+        predictions(str(folder / "*.csv"))
+    with pytest.raises(FileNotFoundError, match=r"the file must exist; got .*nowhere"):
+        predictions(folder / "nowhere.parquet")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        lambda: pa.dataset.dataset(table()),
+        lambda: table(),
+        lambda: table().to_reader(700),
+        lambda: lambda: (one for one in table().to_batches(1000)),
+        lambda: [table(slice(0, 5000)).to_pandas(), table(slice(5000, N)).to_pandas()],
+        lambda: iter([table(slice(0, 5000)), table(slice(5000, N))]),
+    ],
+    ids=["data set", "table", "reader", "function", "frames", "iterator"],
+)
+def test_streams_of_arrow_and_batches_of_tables_are_read(source):
+    assert calibration_error(predictions(source())) == pytest.approx(EXPECTED, rel=1e-12)
+
+
+def test_a_column_of_lists_is_a_table():
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(PROB.ravel()), 3)
+    assert calibration_error(predictions(pa.table({"y": LABEL, "prob": lists}))) == pytest.approx(EXPECTED, rel=1e-12)
+
+
+def test_weights_labels_and_logits_are_read(tmp_path):
+    weight, logit = RNG.random(N), np.log(PROB)
+    named = {f"z_{k}": logit[:, k] for k in range(3)}
+    source = pa.table({"true": WORDS, "w": weight, **named})
+    read = predictions(source, label="true", weight="w", labels=["cat", "dog", "eel"])
+    expected = calibration_error(LABEL, logit, sample_weight=weight, input="logit")
+    assert calibration_error(read) == pytest.approx(expected, rel=1e-12)
+
+
+def test_an_iterator_is_read_once_and_no_more():
+    read = predictions(iter([(LABEL, PROB)]))
+    assert calibration_error(read) == pytest.approx(EXPECTED, rel=1e-12)
+    with pytest.raises(ValueError, match=r"an iterator, which can be read once\. Pass a function"):
+        calibration_error(read)
+    batches = iter([(LABEL, PROB)])
+    with pytest.raises(ValueError, match=r"the same rows each time they are read; got 0 after 9000"):
+        [calibration_error(again) for again in [predictions(lambda: batches)] * 2]
+
+
+def test_columns_that_are_not_there_are_asked_for_in_the_words_of_the_function():
+    with pytest.raises(ValueError, match=r"must have a label column; it has 'a'\. Name it with label=\."):
+        predictions(pa.table({"a": [1]}))
+    with pytest.raises(ValueError, match=r"must have the column 'q_\*'"):
+        predictions(table(), prob="q_*")
+    with pytest.raises(TypeError, match=r"prob must be left out of pairs"):
+        predictions([(LABEL, PROB)], prob="p_*")
+    with pytest.raises(TypeError, match=r"predictions must be files, a stream of Arrow, or batches; got int"):
+        predictions(3)
+    with pytest.raises(TypeError, match=r"input must be one of 'probability', 'logit'; got 5"):
+        predictions([(LABEL, PROB)], input=5)
+
+
+def test_files_of_csv_and_of_another_format_are_no_table(tmp_path):
+    whole = pa.Table.from_pandas(table(slice(0, 100)).to_pandas())
+    pa.csv.write_csv(whole, tmp_path / "0.csv")
+    pa.parquet.write_table(whole, tmp_path / "1.parquet")
+    with pytest.raises(ValueError, match=r"must be CSV, or none of them; got .*0\.csv and .*1\.parquet\."):
+        predictions(tmp_path)
+
+
+def test_an_address_that_pyarrow_does_not_know_is_one_of_fsspec():
+    fsspec = pytest.importorskip("fsspec")
+    table = pa.table({"y": [0, 1, 1, 0], "p": [0.2, 0.7, 0.6, 0.4]})
+    with fsspec.open("memory://rows/a.parquet", "wb") as file:
+        pa.parquet.write_table(table, file)
+    found = calibration_error([0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4])
+    assert calibration_error(predictions("memory://rows", label="y", prob="p")) == pytest.approx(found, abs=1e-12)
+    with pytest.raises(ValueError, match="one that pyarrow or fsspec knows; got nowhere://a"):
+        predictions("nowhere://a", label="y", prob="p")
+
+
+# Memory does not grow with the number of rows, and figures do not depend on threads
+
+ROWS = 8192
+
+
+def stream(n_batches):
+    """Batches that are made as they are asked for."""
+
+    def batches():
+        rng = np.random.default_rng(0)
+        for _ in range(n_batches):
+            prob = rng.dirichlet(np.ones(4), ROWS).astype(np.float32)
+            yield rng.integers(0, 4, ROWS), prob
+
+    return predictions(batches, batch_rows=ROWS)
+
+
+def peak_of(read):
+    measure(stream(3))  # what is imported and kept for good
+    tracemalloc.start()
+    try:
+        measure(read)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_twenty_times_the_rows_take_no_more_memory():
+    few, many = peak_of(stream(6)), peak_of(stream(120))
+    assert many < 2.0 * few
+    assert many < 120 * ROWS * 4 * 4 / 2  # half of what the probabilities alone would take
+
+
+def test_batches_of_many_columns_have_fewer_rows():
+    prob = np.full((1 << 14, 1000), 1e-3, dtype=np.float32)
+    sizes = predictions([(np.zeros(1 << 14, dtype=int), prob)]).reduce(lambda batch, first: np.array([1.0, batch.size]))
+    assert sizes.tolist() == [4, 1 << 14]
+
+
+def test_a_file_is_read_row_group_by_row_group(tmp_path):
+    n = 40 * ROWS
+    table = pa.table({"y": np.arange(n) % 2, "p": np.linspace(0.0, 1.0, n), "other": np.arange(n)})
+    pa.parquet.write_table(table, tmp_path / "p.parquet", row_group_size=ROWS)
+    size, seen = table.select(["y", "p"]).nbytes, []
+    del table
+    before = pa.total_allocated_bytes()
+
+    def read(batch, first):
+        seen.append(pa.total_allocated_bytes() - before)
+        return np.array([batch.size])
+
+    assert predictions(tmp_path / "p.parquet", batch_rows=ROWS).reduce(read).tolist() == [n]
+    assert max(seen) < size / 3
+
+
+def test_one_thread_gives_the_digits_of_several(monkeypatch):
+    plan = Plan(noise=True)
+    sums = []
+    for workers in (1, 3):
+        monkeypatch.setattr(streamed, "n_processors", lambda workers=workers: workers)
+        sums.append((measure(stream(6)), scan(stream(6), plan).rows))
+    assert sums[0] == sums[1]
+
+
+def test_an_error_ends_the_threads_that_read_ahead():
+    made = []
+
+    def items():
+        for number in range(10):
+            made.append(number)
+            yield number
+
+    ahead = threads.ahead(items(), 2)
+    assert next(ahead) == 0
+    ahead.close()
+    assert len(made) <= 5
+    assert list(threads.ahead(iter(range(5)), 2)) == list(threads.in_order(int, range(5), 2)) == [0, 1, 2, 3, 4]
+
+
+def test_single_precision_of_another_byte_order_adds_up_with_double():
+    rng = np.random.default_rng(0)
+    p, y = rng.random(9000).astype(np.float32).astype(float), rng.integers(0, 2, 9000)
+    batches = [(y[:4500], p[:4500]), (y[4500:], p[4500:].astype(">f4"))]
+    found = expected_calibration_error(predictions(lambda: iter(batches), batch_rows=4500))
+    assert found == pytest.approx(expected_calibration_error(y, p), abs=1e-12)
+
+
+def test_python_ends_though_a_source_waits():
+    code = """
+import threading, numpy as np
+from calibrant import predictions
+def source():
+    for _ in range(2):
+        yield np.zeros(5000, dtype=int) + np.arange(5000) % 2, np.full(5000, 0.5)
+    threading.Event().wait()
+predictions(source, batch_rows=3000).head()
+print("at the end")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "at the end\n"
+
+
+# What is wrong in a file, a row group or a batch is named with its row, or left out and counted
+
+DRAWS = np.random.default_rng(11)
+N_ROWS = 6000
+SHARE = DRAWS.random(N_ROWS)
+CAME = (DRAWS.random(N_ROWS) < SHARE).astype(int)
+
+
+def made_table(score=SHARE, event=CAME, **more):
+    return pa.table({"y": event, "p": score, **more})
+
+
+def changed(values, at, value):
+    values = np.array(values, dtype=object if isinstance(value, str) else None)
+    values[at] = value
+    return values
+
+
+def rows_of(read):
+    return scan(read, Plan()).rows
+
+
+WRONG = {
+    "nan": (
+        made_table(changed(SHARE, 4100, np.nan)),
+        r"p\.parquet, row group 2: y_prob must be finite; got nan at index 100\.",
+    ),
+    "missing": (
+        made_table(pa.array(SHARE, mask=np.arange(N_ROWS) == 2001)),
+        r"row group 1: y_prob must be finite; got nan at index 1\.",
+    ),
+    "large": (made_table(changed(SHARE, 5999, 1.5)), r"row group 2: .*1\.5.* 1999"),
+    "class": (
+        made_table(event=changed(CAME, 2100, 7)),
+        r"row group 1: y_true must be among the classes .*got 7 at index 100",
+    ),
+}
+
+
+@pytest.mark.parametrize(("wrong", "words"), WRONG.values(), ids=list(WRONG))
+def test_a_wrong_row_is_named_by_file_row_group_and_row(wrong, words, tmp_path):
+    path = tmp_path / "p.parquet"
+    pa.parquet.write_table(wrong, path, row_group_size=2000)
+    with pytest.raises(ValueError, match=words):
+        assess(predictions(path))
+    assert rows_of(predictions(path, on_error="skip")) == 4000
+
+
+def test_an_unseen_word_and_a_missing_one_are_named(tmp_path):
+    words = np.array(["no", "yes"], dtype=object)[CAME]
+    for value, said in (("may", r"got 'may' at index 3"), (None, r"got a missing label at index 3")):
+        path = tmp_path / f"{value}.parquet"
+        pa.parquet.write_table(
+            made_table(event=pa.array(changed(words, 3003, value) if value else [*words[:3003], None, *words[3004:]])),
+            path,
+            row_group_size=3000,
+        )
+        with pytest.raises(ValueError, match=rf"row group 1: y_true must be among the classes .*{said}"):
+            calibration_error(predictions(path, labels=["no", "yes"]))
+
+
+def test_a_row_group_that_is_damaged_is_named_or_left_out(tmp_path):
+    path = tmp_path / "p.parquet"
+    pa.parquet.write_table(made_table(), path, row_group_size=2000, compression="zstd", use_dictionary=False)
+    start = pa.parquet.ParquetFile(path).metadata.row_group(1).column(1).data_page_offset
+    data = bytearray(path.read_bytes())
+    data[start : start + 400] = bytes(400)
+    path.write_bytes(data)
+    with pytest.raises(
+        ValueError, match=r"p\.parquet, row group 1 must be readable; it is not: .*\. Was it cut or damaged\?"
+    ):
+        calibration_error(predictions(path))
+    found = assess(predictions(path, on_error="skip"), n_resamples=20)
+    assert (found.n_rows, found.left_out) == (4000, 1)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "csv"])
+def test_a_file_that_is_cut_is_named_or_left_out(ending, tmp_path):
+    writers = {"parquet": pa.parquet.write_table, "feather": pa.feather.write_feather, "csv": pa.csv.write_csv}
+    for name in ("a", "b"):
+        writers[ending](made_table(), tmp_path / f"{name}.{ending}")
+    path = tmp_path / f"b.{ending}"
+    cut = b"y,p\n1,2,3\n" if ending == "csv" else path.read_bytes()[:-100]
+    path.write_bytes(cut)
+    with pytest.raises(ValueError, match=rf"b\.{ending}.* must be .*readable"):
+        calibration_error(predictions(tmp_path))
+    read = predictions(tmp_path, on_error="skip")
+    assert rows_of(read) == N_ROWS
+    assert read.left_out[0] == 1
+
+
+def test_a_differing_schema_is_named(tmp_path):
+    pa.parquet.write_table(made_table(), tmp_path / "a.parquet")
+    pa.parquet.write_table(made_table().rename_columns(["y", "q"]), tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match=r"b\.parquet must have the column 'p', as the first; it has 'y', 'q'"):
+        calibration_error(predictions(tmp_path))
+    pa.parquet.write_table(made_table(SHARE.astype(np.float32)), tmp_path / "a.parquet")
+    pa.parquet.write_table(made_table(), tmp_path / "b.parquet")
+    with pytest.raises(
+        ValueError, match=r"b\.parquet, row group 0: all batches must have the columns of the first.*float32"
+    ):
+        calibration_error(predictions(tmp_path))
+    pa.parquet.write_table(made_table(changed(SHARE, 0, "x").astype(str)), tmp_path / "b.parquet")
+    with pytest.raises(TypeError, match=r"b\.parquet, row group 0: the column 'p' must hold numbers; got string"):
+        calibration_error(predictions(tmp_path))
+
+
+def test_batches_without_rows_change_nothing():
+    empty = (CAME[:0], SHARE[:0])
+    ours = predictions([empty, (CAME[:4500], SHARE[:4500]), empty, (CAME[4500:], SHARE[4500:]), empty])
+    assert calibration_error(ours) == calibration_error(CAME, SHARE)
+    streamed = predictions(
+        [made_table().slice(0, 0), made_table().slice(0, 5000), made_table().slice(0, 0), made_table().slice(5000)]
+    )
+    assert calibration_error(streamed) == calibration_error(CAME, SHARE)
+    for nothing in ([], [empty], made_table().slice(0, 0)):
+        with pytest.raises(ValueError, match=r"predictions must hold at least one row; got none"):
+            calibration_error(predictions(nothing))
+
+
+def test_rows_without_weight_count_for_nothing():
+    weight = np.where(np.arange(N_ROWS) < 5000, 1.0, 0.0)
+    ours = predictions(
+        [(CAME[a : a + 500], SHARE[a : a + 500], weight[a : a + 500]) for a in range(0, N_ROWS, 500)], batch_rows=500
+    )
+    assert calibration_error(ours) == pytest.approx(calibration_error(CAME[:5000], SHARE[:5000]), rel=1e-12)
+
+
+def test_a_file_without_rows_changes_nothing_and_a_name_twice_is_refused(tmp_path):
+    pa.csv.write_csv(made_table(), tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("y,p\n")
+    assert rows_of(predictions(tmp_path)) == N_ROWS
+    (tmp_path / "b.csv").write_text("y,p,p\n0,0.5,0.5\n")
+    with pytest.raises(ValueError, match=r"b\.csv must be a readable csv file.*the column name 'p' more than once"):
+        rows_of(predictions(tmp_path))
+
+
+def test_each_batch_has_its_own_weights():
+    """Five too few in one batch and five too many in the next were once taken for those of the rows in turn."""
+    weight = np.arange(1.0, 101.0)
+    moved = [(CAME[:50], SHARE[:50], weight[:45]), (CAME[50:100], SHARE[50:100], weight[45:])]
+    with pytest.raises(
+        ValueError, match=r"batch 0: sample_weight must hold a weight for each of the 50 rows; got shape"
+    ):
+        calibration_error(predictions(moved))
+    with pytest.raises(ValueError, match=r"for each of the 100 rows; got shape \(\)"):
+        calibration_error(predictions([(CAME[:100], SHARE[:100], 1.0)]))
+
+
+@pytest.mark.parametrize(
+    ("batches", "words"),
+    [
+        ([(CAME,)], "batch 0 must be y_true and y_prob, perhaps with weights; got tuple of length 1"),
+        ([(CAME, SHARE), (CAME, SHARE, SHARE, SHARE)], "batch 1 must be .* got tuple of length 4"),
+        ([(CAME, SHARE), None], "batch 1 must be .* got NoneType"),
+        ([(CAME, None)], "batch 0: y_true and y_prob must be arrays"),
+        (lambda: None, "a function returns; it returned NoneType. Return an iterator of pairs"),
+    ],
+)
+def test_what_is_no_batch_is_refused_in_words(batches, words):
+    with pytest.raises(TypeError, match=words):
+        calibration_error(predictions(batches))
+
+
+# A CSV file has the same cells whether it is read whole or in batches
+
+DRAWN = np.random.default_rng(4)
+STATED = DRAWN.random(300).round(4)
+HAPPENED = (DRAWN.random(300) < STATED).astype(int)
+
+
+def lines(separator=",", decimal=".", label=str, before="", note=None):
+    head = separator.join(["y", "p"] + (["note"] if note else []))
+    rows = [
+        separator.join([label(y), f"{p}".replace(".", decimal)] + ([note] if note else []))
+        for y, p in zip(HAPPENED, STATED, strict=True)
+    ]
+    return before + "\n".join([head, *rows]) + "\n"
+
+
+TEXTS = {
+    "plain": lines(),
+    "semicolons": lines(";", ","),
+    "tabs": lines("\t"),
+    "mark": "\ufeff" + lines(),
+    "blank lines": lines(before="\n\n"),
+    "quotes": lines(note='"a, ""b""\nc"'),
+    "whole numbers with a point": lines(label=lambda y: f"{y}.0"),
+    "spaces": lines(label=lambda y: f" {y}"),
+    "truth values": lines(label=lambda y: str(bool(y))),
+    "Windows": lines().replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=list(TEXTS))
+def test_any_csv_file_is_read_as_it_is_whole(text, tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_bytes(text.encode())
+    whole = read_forecast(path)
+    read = predictions(path, batch_rows=70)
+    assert (
+        calibration_error(read) == calibration_error(whole.y_true, whole.y_prob) == calibration_error(HAPPENED, STATED)
+    )
+    assert read.classes.tolist() == ([False, True] if whole.y_true.dtype.kind == "b" else [0, 1])
+
+
+def test_a_wrong_cell_is_refused_with_its_row(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text(lines().replace(f"\n{HAPPENED[200]},{STATED[200]}\n", f"\n{HAPPENED[200]},\n"))
+    with pytest.raises(ValueError, match=r"p\.csv: y_prob must be finite; got nan at index 200"):
+        calibration_error(predictions(path))
+    path.write_text(lines().replace(f"\n{HAPPENED[200]},{STATED[200]}\n", f"\n{HAPPENED[200]},zero\n"))
+    with pytest.raises(
+        TypeError, match=r"p\.csv must hold numbers in the column 'p'; got 'zero' in row 200\. Correct .* prob="
+    ):
+        calibration_error(predictions(path))
+    path.write_text(lines().replace(f"\n{HAPPENED[200]},{STATED[200]}\n", f"\n7,{STATED[200]}\n"))
+    with pytest.raises(ValueError, match=r"p\.csv: y_true must be .*7"):
+        calibration_error(predictions(path, labels=[0, 1]))
+
+
+NUMBERS = {
+    "0.5": 0.5, " 0.5 ": 0.5, "\t0.5": 0.5, "+.5": 0.5, ".5": 0.5, "5e-1": 0.5, "+5E-01": 0.5, "1": 1.0, "1.": 1.0, "-0": -0.0,
+    "0e0": 0.0, "4.9e-324": 5e-324,
+}  # fmt: skip
+NO_NUMBERS = [
+    "00.5", "007", "\xa00.5", "0.5\x0c", "\u3000.5", "1_0", "\u0663", "0x1p-1", "0.5.", "1e", "--1", "NA", "x", "0.5\n",
+]  # fmt: skip
+NOT_FINITE = ["", " ", "nan", "NaN", "NAN", "inf", "-inf", "Infinity", "1e400"]
+
+
+def read_both_ways(tmp_path, cell, separator, decimal):
+    """Return a column of a file in memory and of a folder that is read in batches, or what each is refused with."""
+    rows = [f"1{separator}0{decimal}25", f'1{separator}"{cell}"', f"0{separator}0{decimal}75"]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([f"y{separator}p", *rows]) + "\n", encoding="utf-8", newline="")
+    found = []
+    for read in (
+        lambda: as_numbers("y_prob", read_forecast(path).y_prob),
+        lambda: predictions(tmp_path).sample(3)["y_prob"],
+    ):
+        try:
+            found.append(read().tolist())
+        except (ValueError, TypeError) as error:
+            found.append(f"{type(error).__name__}: {error}")
+    return found
+
+
+@pytest.mark.parametrize("separator", [",", ";"])
+@pytest.mark.parametrize("cell", [*NUMBERS, *NO_NUMBERS, *NOT_FINITE, "0,5", "1,5"], ids=repr)
+def test_a_number_is_one_in_a_file_and_in_a_folder(cell, separator, tmp_path):
+    whole, streamed = read_both_ways(tmp_path, cell, separator, "," if "," in cell and separator == ";" else ".")
+    if cell in NUMBERS:
+        assert whole == streamed == [0.25, NUMBERS[cell], 0.75]
+    elif cell == "0,5" and separator == ";":
+        assert whole == streamed == [0.25, 0.5, 0.75]
+    elif cell in NOT_FINITE:
+        assert all(
+            re.search(r"Error: .*y_prob must be finite; got -?(nan|inf) at index 1\.", said)
+            for said in (whole, streamed)
+        )
+    elif cell == "1,5" and separator == ";":
+        assert whole == [0.25, 1.5, 0.75]
+        assert "must hold probabilities in [0, 1]; got 1.5 at index 1" in streamed
+    else:
+        said = f"rows.csv must hold numbers in the column 'p'; got {cell!r} in row 1. "
+        assert all(said in text and text.startswith("TypeError") for text in (whole, streamed)), (whole, streamed)
+
+
+@pytest.mark.parametrize(
+    "cells", [["1", "0"], [" 1", "0"], ["1.0", "0"], ["01", "1"], ["\xa01", "1"], ["1_0", "1"], ["True", "False"]]
+)
+def test_a_label_is_the_same_in_a_file_and_in_a_folder(cells, tmp_path):
+    (tmp_path / "rows.csv").write_text("y,p\n" + "".join(f"{cell},0.5\n" for cell in cells), encoding="utf-8")
+    event = read_forecast(tmp_path / "rows.csv").y_true.tolist()[0]
+    folder = predictions(tmp_path, pos_label=event).sample(2)["y_true"].tolist()
+    assert folder == read_forecast(tmp_path / "rows.csv").y_true.tolist()
+
+
+OPEN = {
+    "odd": ["0,0.5,x", '1,0.5,"x', "0,0.5,x", "1,0.25,x"],
+    "even": ['0,0.5,5" pipe', '1,0.5,"x', "0,0.5,x", "1,0.25,x"],
+}
+
+
+@pytest.mark.parametrize("lines", OPEN.values(), ids=list(OPEN))
+def test_a_quote_that_is_never_closed_swallows_no_rows(lines, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["label,p,note", *lines]) + "\n")
+    for read in (read_forecast, lambda path: predictions(path).sample(9)):
+        with pytest.raises(ValueError, match=r"line 3 has a quote at the start of a cell that is never closed"):
+            read(path)
+    path.write_text('label,p,note\n1,0.5,5" pipe\n0,0.25,"a\nb"\n')
+    assert predictions(path).sample(9)["y_prob"].tolist() == read_forecast(path).y_prob.tolist() == [0.5, 0.25]
+
+
+def test_long_cells_are_read_and_a_longer_row_is_refused_in_words(tmp_path):
+    path = tmp_path / "rows.csv"
+    for length in (200_000, 3_000_000):
+        path.write_text(f"note,label,p\n{'x' * length},1,0.5\ny,0,0.25\n")
+        assert len(predictions(path).sample(9)["y_true"]) == 2
+    path.write_text(f"note,label,p\ny,0,0.25\n{'x' * 18_000_000},1,0.5\n")
+    with pytest.raises(ValueError, match=r"a row is longer than 8 MiB: leave out the column"):
+        predictions(path).sample(9)
