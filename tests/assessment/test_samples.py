@@ -1,7 +1,9 @@
 """`compare` of independent samples and of periods: the difference is Welch's, and the periods are those of the calendar."""
 
 import datetime
+import itertools
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -343,6 +345,13 @@ def test_what_failed_is_tried_again(tmp_path, monkeypatch):
     assert "No such file" in compare(y, p, **how)["mine"].failure
     monkeypatch.setattr(Counted, "folder", str(tmp_path))
     assert not compare(y, p, **how)["mine"].failure
+
+
+def test_a_busy_machine_is_no_failure(tmp_path, monkeypatch):
+    """joblib warns where it is slow to write what it was called with; warnings are errors here."""
+    monkeypatch.setattr("joblib.memory.time", SimpleNamespace(time=itertools.count().__next__))
+    y, p, _ = dated()
+    assert not compare(y, p, calibrators=["platt"], memory=tmp_path)["platt"].failure
 
 
 def test_jobs_change_nothing():

@@ -171,7 +171,9 @@ def _tried(calibrated: Callable[..., Problem], held_out: HeldOut, problem: Probl
     rows = problem.values, as_simplex(problem).label, problem.weight, problem.classes.tolist(), problem.is_logit
     key, start = (rows, held_out.counts, held_out.held, __version__), time.perf_counter()
     try:
-        found = calibrated(key, calibrator, held_out, problem)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Persisting input arguments")  # joblib's, where the machine is busy
+            found = calibrated(key, calibrator, held_out, problem)
         return CandidateRows(found, time.perf_counter() - start)
     except Exception as error:  # the others go on
         said = " ".join(str(error).split()) or type(error).__name__
