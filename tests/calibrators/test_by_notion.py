@@ -95,7 +95,7 @@ def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
         ({"unseen": None}, "unseen must be one of 'pooled', 'identity'; got None"),
         ({"unseen": "zero"}, "unseen must be one of 'pooled', 'identity'; got 'zero'"),
         ({"calibrator": cal.TemperatureScaling()}, r"must be a BinaryCalibrator.*needs no notion: use it directly\."),
-        *(({"calibrator": what}, "must be a BinaryCalibrator") for what in (3, LogisticRegression, object())),
+        *(({"calibrator": what}, "must be a BinaryCalibrator") for what in (3, LogisticRegression, [])),
     ],
     ids=str,
 )
