@@ -1,6 +1,7 @@
-"""Which of two forecasts is better: the jackknife by loops, sizes where both are as good, power where one is better."""
+"""Which of two forecasts is better, and whether an error is at most so much: definitions, sizes and power."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,14 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import paired as reference
 
-from calibrant import EqualWidth, brier_score_loss, expected_calibration_error, paired_test
+from calibrant import EqualWidth, equivalence_test, expected_calibration_error, paired_test
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import observed_expected_ratio
-from calibrant.metrics.kinds import as_metric
+from calibrant.metrics.estimate import Sizes
+from calibrant.metrics.kinds import as_metric, metric_named
 from calibrant.significance import differences as paired
 from calibrant.significance import paired_difference
+from calibrant.significance.differences import _shifts_of
 
 
 def sigmoid(z):
@@ -91,15 +94,6 @@ def test_a_score_is_the_mean_difference_and_its_draws_change_signs():
     assert abs(found.pvalue - exact) < 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4000
 
 
-def test_a_score_by_name_and_by_function_see_the_same():
-    rng = np.random.default_rng(0)
-    a, b, y = rng.random(200), rng.random(200), rng.integers(0, 2, 200)
-    name = paired_test(y, a, b, metric="brier", n_resamples=400)
-    function = paired_test(y, a, b, metric=lambda t, p: brier_score_loss(t, p), n_resamples=400)
-    assert function.statistic == pytest.approx(name.statistic, rel=1e-9)
-    assert abs(function.pvalue - name.pvalue) < 4 * np.sqrt(2 * 0.25 / 400)
-
-
 def test_a_column_and_a_table_of_the_same_two_classes_are_mixed_as_tables():
     label, p, q = np.array([0, 1, 1]), np.array([0.2, 0.6, 0.9]), np.array([[0.5, 0.5], [0.3, 0.7], [0.4, 0.6]])
     column = as_problem(label, p)
@@ -140,30 +134,12 @@ def test_errors_of_one_size_and_either_sign_are_as_large():
         assert abs(np.mean(np.array(pvalue) <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
 
 
-@pytest.mark.parametrize("metric", ["debiased-ece", "ece", "nll"])
-def test_an_over_confident_forecast_is_found_worse(metric):
-    rng = np.random.default_rng(0)
-    z = rng.normal(0, 2, 2000)
-    y = rng.random(2000) < sigmoid(z)
-    options = {"metric": metric, "n_resamples": 199, "alternative": "less"}
-    assert paired_test(y, sigmoid(z), sigmoid(2 * z), **options).pvalue < 0.01
-    assert paired_test(y, sigmoid(2 * z), sigmoid(z), **options).pvalue > 0.9
-
-
 # What is refused
 
 
 def test_a_function_of_the_registry_is_found_there():
     found = paired_test([0, 1], [0.2, 0.7], [0.3, 0.8], metric=expected_calibration_error, n_resamples=5)
     assert found.name == "paired ece"
-
-
-def test_of_a_perfect_and_a_wrong_forecast_there_is_no_doubt():
-    y = np.array([0, 1] * 50)
-    with pytest.warns(CalibrationWarning, match="standard error of the difference is zero"):
-        found = paired_test(y, y.astype(float), 1.0 - y)
-    assert found.statistic == -np.inf
-    assert found.pvalue == 0.0
 
 
 def test_a_metric_with_an_ideal_is_compared_by_the_distance_from_it():
@@ -219,15 +195,9 @@ def test_rows_are_drawn_anew_for_a_metric_that_is_neither_mean_nor_error():
 def test_the_test_states_the_difference_that_is_estimated():
     y, a, b = over_confident(np.random.default_rng(0), 200)
     for metric in ("nll", "debiased-ece"):
-        test, found = (
-            paired_test(y, a, b, metric=metric, level=0.1),
-            paired_difference(y, a, b, metric=metric, level=0.1),
-        )
+        test, found = (compare(y, a, b, metric=metric, level=0.1) for compare in (paired_test, paired_difference))
         assert (test.difference, test.lower, test.upper) == (found.difference, found.lower, found.upper)
         assert test.level == found.level == 0.1
-    assert paired_test(y, a, b, metric="nll").difference == pytest.approx(
-        -paired_test(y, b, a, metric="nll").difference
-    )
 
 
 def test_the_difference_of_a_mean_over_rows_is_that_of_a_paired_t_test():
@@ -257,7 +227,7 @@ def answers(rng, n, *, shift):
     return right[0], right[1], p[0], p[1] + shift
 
 
-@pytest.mark.parametrize("metric", ["debiased-ece", "brier", "ece"])
+@pytest.mark.parametrize("metric", ["debiased-ece", "brier", "ece", "mean-brier"])
 def test_each_model_is_judged_by_its_own_answers(metric):
     right_a, right_b, a, b = answers(np.random.default_rng(0), 2000, shift=0.25)
     options = {"metric": metric, "n_resamples": 199}
@@ -265,15 +235,11 @@ def test_each_model_is_judged_by_its_own_answers(metric):
     assert found.pvalue < 0.01
     assert found.upper < 0.0
     assert found.statistic < 0.0
+    if metric == "mean-brier":
+        mean = np.mean((right_a - a) ** 2) - np.mean((right_b - b) ** 2)
+        assert found.difference == found.statistic == pytest.approx(mean, rel=1e-12)
     equal = answers(np.random.default_rng(0), 2000, shift=0.0)
     assert paired_test(equal[0], *equal[2:], y_true_b=equal[1], **options).pvalue > 0.05
-
-
-def test_a_mean_over_rows_of_each_model_is_that_of_its_own_answers():
-    right_a, right_b, a, b = answers(np.random.default_rng(0), 50, shift=0.1)
-    found = paired_test(right_a, a, b, y_true_b=right_b, metric="mean-brier", n_resamples=9)
-    assert found.difference == pytest.approx(np.mean((right_a - a) ** 2) - np.mean((right_b - b) ** 2), rel=1e-12)
-    assert found.statistic == found.difference
 
 
 def test_a_swap_takes_the_answer_with_the_forecast():
@@ -397,5 +363,116 @@ def test_a_difference_without_spread_is_no_evidence():
     """Two rows that deviate alike have a standard error of zero, and the normal law a p-value of zero."""
     y, a, b = [0, 0], [0.4, 0.4], [0.5, 0.5]
     with pytest.warns(CalibrationWarning, match=r"standard error .* is zero.*however few the rows are\. Pass"):
-        assert paired_test(y, a, b).statistic == -np.inf
+        found = paired_test(y, a, b)
+    assert (found.statistic, found.pvalue) == (-np.inf, 0.0)
     assert paired_test(y, a, b, metric="brier").pvalue > 0.2
+
+
+def forecast(name, n, rng):
+    """Scores, and the probabilities with which the event occurs."""
+    if name == "over-confident":
+        z = rng.normal(0, 1.5, n)
+        return sigmoid(z), sigmoid(z / 1.35)
+    score = rng.random(n)
+    if name == "too high":
+        return score, np.clip(score - 0.04, 0, 1)
+    return score, np.where((score > 0.6) & (score <= 2 / 3), score - 0.45, score)  # one bin
+
+
+def true_error(score, rate, metric):
+    """The metric if each row counted with its true probability."""
+    problem = as_problem(np.zeros(len(score), dtype=int), score)
+    seen = metric_named(metric).residuals(problem)
+    table = seen.cells()
+    deviation = table.scale * np.bincount(table.of[:, 1], rate - score, table.weight.size)
+    return float(seen.sizes(table)(deviation[None])[0])
+
+
+# The derivative
+
+
+@pytest.mark.parametrize(
+    ("size", "derivative"),
+    [
+        (lambda d: np.abs(d).sum(axis=1), lambda d, n: np.where(d == 0, np.abs(n), np.sign(d) * n).sum(axis=1)),
+        (lambda d: np.sqrt((d**2).sum(axis=1)), lambda d, n: n @ d / np.sqrt(d @ d)),
+        (lambda d: np.abs(d).max(axis=1), lambda d, n: (np.sign(d) * n)[:, np.argmax(np.abs(d))]),
+    ],
+    ids=["l1", "l2", "max"],
+)
+def test_the_shift_is_the_derivative_of_the_size(size, derivative):
+    rng = np.random.default_rng(0)
+    direction, noise = np.append(rng.normal(size=6), 0.0), rng.normal(size=(20, 7))
+    found = _shifts_of(Sizes(lambda d: [d], lambda seen: size(seen[0])), direction[None], noise)
+    np.testing.assert_allclose(found[0], derivative(direction, noise), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("direction", "noise", "shift"),
+    [([1.0, -1.0], [[0.0, 0.0], [0.3, 0.5]], [0.0, -0.2]), ([0.0, 0.0], [[1.0, -2.0], [0.5, 0.0]], [3.0, 0.5])],
+    ids=["a draw of nothing", "no deviations"],
+)
+def test_noise_shifts_by_its_own_size_where_there_is_no_deviation(direction, noise, shift):
+    sizes = Sizes(lambda d: [d], lambda seen: np.abs(seen[0]).sum(axis=1))
+    np.testing.assert_allclose(_shifts_of(sizes, np.array([direction]), np.array(noise)), [shift], atol=1e-3)
+
+
+# Size and power
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [("over-confident", "ece"), ("too high", "ece"), ("too high", "ks-error"), ("one bin", "ece"), ("one bin", "mce")],
+)
+def test_an_error_at_the_bound_is_seldom_called_smaller(name, metric):
+    """At the boundary of the null hypothesis: no more than the level and three standard errors."""
+    rng, runs, n = np.random.default_rng(1), 40, 800
+    called = 0
+    for run in range(runs):
+        score, rate = forecast(name, n, rng)
+        y = rng.random(n) < rate
+        found = equivalence_test(
+            y, score, bound=true_error(score, rate, metric), metric=metric, n_resamples=100, rng=run
+        )
+        called += found.pvalue <= 0.05
+    assert called / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_a_calibrated_forecast_of_many_rows_is_shown_to_be_calibrated():
+    rng = np.random.default_rng(0)
+    p = rng.random(30_000)
+    found = equivalence_test(rng.random(30_000) < p, p, bound=0.02)
+    assert found.pvalue < 0.01
+    assert found.statistic < found.upper < 0.02
+
+
+# What is returned
+
+
+@pytest.mark.parametrize("metric", ["ece", "rmsce", "kuiper-error"])
+@pytest.mark.parametrize("level", [0.05, 0.2])
+def test_the_upper_limit_is_the_smallest_bound_that_is_accepted(metric, level):
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    y = rng.random(2000) < p
+    upper = equivalence_test(y, p, metric=metric, level=level).upper
+    assert equivalence_test(y, p, metric=metric, bound=upper * 1.02).pvalue <= level
+    assert equivalence_test(y, p, metric=metric, bound=upper * 0.98).pvalue > level
+
+
+def test_the_null_distribution_is_about_the_bound_and_a_frame_holds_it():
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    found = equivalence_test(rng.random(2000) < p, p, bound=0.1, level=0.2)
+    assert found.alternative == "less"
+    assert found.hypothesis == "ece is 0.1 or more (event: class True)"
+    assert abs(found.null.values.mean() - 0.1) < 0.01
+    assert found.pvalue == (1 + np.sum(found.null.values <= found.statistic)) / 1001
+    assert found.to_frame("polars").select("bound", "upper", "level").row(0) == (0.1, found.upper, 0.2)
+
+
+def test_bound_and_level_may_be_any_numbers():
+    y, p = [0, 1, 1, 0, 1] * 20, [0.2, 0.7, 0.9, 0.3, 0.6] * 20
+    asked = equivalence_test(y, p, bound=Fraction(1, 20), level=Fraction(1, 10), n_resamples=50)
+    assert asked.pvalue == equivalence_test(y, p, bound=0.05, level=0.1, n_resamples=50).pvalue
