@@ -16,8 +16,6 @@ from calibrant.drawing import DIAGONAL
 from calibrant.metrics.binned import bin_test_calibration_error
 
 TESTS = ("binomial", "mid-p", "clopper-pearson", "t")
-
-
 ENDS = (7, 10, 15, 20, 25, 30)
 
 
@@ -30,8 +28,6 @@ def test_the_error_is_that_of_the_metric(rows, notion, test):
 
 
 SCALES = st.sampled_from(["probability", "log_odds"])
-
-
 EXTREME = st.sampled_from([1.0, 1e-6, 1e-9, 1e-29, 1e-300])
 
 
@@ -131,14 +127,8 @@ def test_what_is_rejected_lies_outside_of_the_ends_but_for_the_exact_test(rows, 
 
 
 DIGITS, PROB = load_digits_forecast()
-
-
 TIES = np.repeat([0.1, 0.3, 0.8], 60)
-
-
 TIED = np.arange(180) % 2 == 0
-
-
 FAR = np.concatenate([[1e-200], np.geomspace(1e-12, 1e-3, 119), 1 - np.geomspace(1e-12, 1e-3, 59), [1.0]])
 ON = {"probability": "probability", "log-odds": "log_odds"}
 

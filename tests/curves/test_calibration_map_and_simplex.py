@@ -169,8 +169,6 @@ def test_one_norm_makes_pictures_comparable():
 
 
 ROWS = np.random.default_rng(0).dirichlet(np.ones(3), 400)
-
-
 CAME = np.array([np.random.default_rng(i).choice(3, p=p) for i, p in enumerate(ROWS)])
 NAMES = ["ant", "bee", "cat", "dog"]
 
@@ -367,11 +365,7 @@ def test_splits_outside_are_counted_and_leave_the_triangle_its_size():
 
 
 SPREAD = {k: np.random.default_rng(k).dirichlet(np.ones(k), 300) for k in (3, 4)}
-
-
 OCCURRED = {k: np.array([np.random.default_rng(i).choice(k, p=p) for i, p in enumerate(SPREAD[k])]) for k in (3, 4)}
-
-
 each_number = pytest.mark.parametrize("k", [3, 4])
 
 

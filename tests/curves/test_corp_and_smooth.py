@@ -21,8 +21,6 @@ from calibrant.lenses import Local, reflected_kernel
 from calibrant.metrics import calibration_intercept, calibration_slope, corp_decomposition
 
 BANDS = ["consistency", "confidence", "simultaneous"]
-
-
 each_band = pytest.mark.parametrize("band", BANDS)
 Y, PROB = (of[:300] for of in load_digits_forecast())
 

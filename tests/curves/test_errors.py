@@ -19,11 +19,7 @@ from calibrant.notions import ThresholdedClassWise, WithinGroups, binary_problem
 TWINS = {EqualWidth(3): binned.equal_width(3), EqualMass(4): binned.equal_mass(4), Unique(): binned.unique}
 notions = st.sampled_from(["top-label", "class-wise", "confidence"])
 each_binning = pytest.mark.parametrize("binning", TWINS, ids=str)
-
-
 LOSSES = {"gap": binned.gap, "debiased squared gap": binned.debiased_squared_gap}
-
-
 Y, PROB = load_digits_forecast()
 
 
@@ -145,8 +141,6 @@ def test_a_label_with_its_probability_stands_beside_a_table():
 
 
 binnings = st.sampled_from([EqualWidth(4), EqualMass(3), Isotonic(), BoundedIsotonic(2, 6), Unique()])
-
-
 BOTH = {"labels": [0, 1]}
 
 
@@ -227,8 +221,6 @@ def test_the_criterion_of_alexnet_is_the_figure_that_was_written_down(data_dir, 
 
 
 LABEL = [0, 1, 1, 1, 0]
-
-
 SCORE = [0.5, 0.5, 0.5, 0.9, 0.9]
 
 

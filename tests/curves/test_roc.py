@@ -42,8 +42,6 @@ def test_the_symmetric_curve_counts_rows_on_their_own_side():
 
 
 DIGITS, PROB = load_digits_forecast()
-
-
 EIGHT, SCORE = DIGITS == 8, PROB[:, 8]
 
 

@@ -23,11 +23,7 @@ from calibrant.significance import cox_test, kolmogorov_smirnov_test, kuiper_tes
 from calibrant.significance.of_forecast import enough_expected, quantiles, warn_if_sparse
 
 bins = st.integers(2, 6)
-
-
 law = partial(hosmer_lemeshow_test, n_resamples=None)  # of held-out rows, in formulas
-
-
 few_rows = pytest.mark.filterwarnings("ignore:the chi-squared law needs expected counts")
 
 
