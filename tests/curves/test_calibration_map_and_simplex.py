@@ -18,17 +18,9 @@ import calibrant as cb
 from calibrant import TemperatureScaling, drawing
 from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGrid, SplitTree
 from calibrant.calibrators import CanonicalBinning, MulticlassRecursivePartitioning
-from calibrant.curves import simplex_map
+from calibrant.curves import plot_simplex_partition, plot_simplex_points, simplex_map, simplex_partition, simplex_points
 from calibrant.curves.simplex import mixed, small_triangles
-from calibrant.curves.simplex_partition import (
-    CORNERS,
-    draw_frame,
-    draw_splits,
-    plot_simplex_partition,
-    plot_simplex_points,
-    simplex_partition,
-    simplex_points,
-)
+from calibrant.curves.simplex_partition import CORNERS, draw_frame, draw_splits
 from calibrant.drawing import DIAGONAL
 
 Y, PROB = cb.load_digits_forecast()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import paired as reference
 
-from calibrant import EqualWidth, equivalence_test, expected_calibration_error, paired_test
+from calibrant import EqualWidth, equivalence_test, paired_test
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.exceptions import CalibrationWarning
@@ -119,14 +119,6 @@ def test_errors_of_one_size_and_either_sign_are_as_large():
         pvalue.append(paired_test(y, p + shift, p - shift, binning=EqualWidth(4)).pvalue)
     for level in (0.05, 0.5):
         assert abs(np.mean(np.array(pvalue) <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
-
-
-# What is refused
-
-
-def test_a_function_of_the_registry_is_found_there():
-    found = paired_test([0, 1], [0.2, 0.7], [0.3, 0.8], metric=expected_calibration_error, n_resamples=5)
-    assert found.name == "paired ece"
 
 
 def test_a_metric_with_an_ideal_is_compared_by_the_distance_from_it():
@@ -250,51 +242,34 @@ def test_a_metric_that_most_samples_do_not_have_is_refused():
 # Columns in another order
 
 
-def frames(names, others, classes):
+def frames(names, others):
     """Labels, a forecast whose columns are the classes in their order, and it as two frames of the columns that are named."""
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
+    pandas, rng, classes = pytest.importorskip("pandas"), np.random.default_rng(0), sorted(names)
     prob = rng.dirichlet(np.ones(len(classes)), 60)
-    y = np.array(classes)[(rng.random((60, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, len(classes) - 1)]
+    y = np.array(classes)[(rng.random((60, 1)) > prob.cumsum(axis=1)[:, :-1]).sum(axis=1)]
     table = pandas.DataFrame(prob, columns=classes)
     return y, prob, table[names], table[others]
 
 
 @pytest.mark.parametrize("compare", [paired_difference, paired_test])
-@pytest.mark.parametrize(
-    ("names", "others", "classes"),
-    [
-        (["a", "b"], ["b", "a"], ["a", "b"]),
-        (["b", "a"], ["a", "b"], ["a", "b"]),
-        (["c", "a", "b"], ["b", "c", "a"], ["a", "b", "c"]),
-        ([0, 1], [1, 0], [0, 1]),
-    ],
-)
+@pytest.mark.parametrize(("names", "others"), [("ab", "ba"), ("ba", "ab"), ("cab", "bca"), ([0, 1], [1, 0])])
 @pytest.mark.parametrize("named", [False, True], ids=["", "labels="])
-def test_columns_of_two_frames_are_matched_by_their_names(names, others, classes, compare, named):
-    y, prob, a, b = frames(names, others, classes)
-    options = {"metric": "nll", "n_resamples": 9, **({"labels": names} if named else {})}
+def test_columns_of_two_frames_are_matched_by_their_names(names, others, compare, named):
+    y, prob, a, b = frames(list(names), list(others))
+    options = {"metric": "nll", "n_resamples": 9, **({"labels": list(names)} if named else {})}
     same = compare(y, a, b, **options)
     assert (same.difference, same.lower, same.upper) == (0.0, 0.0, 0.0)
-    sharp = prob**3 / (prob**3).sum(axis=1, keepdims=True)
-    other = type(b)(sharp, columns=classes)[others]
-    wanted = paired_difference(y, prob, sharp, metric="nll", labels=classes)
-    assert compare(y, a, other, **options).difference == pytest.approx(wanted.difference, rel=1e-12)
+    wanted = paired_difference(y, prob, prob**3, metric="nll", labels=sorted(names), rows="normalize")
+    found = compare(y, a, b**3, rows="normalize", **options)
+    assert found.difference == pytest.approx(wanted.difference, rel=1e-12)
 
 
 def test_the_hint_for_a_frame_beside_an_array_leads_to_the_right_numbers():
-    y, prob, a, _ = frames(["b", "a"], ["a", "b"], ["a", "b"])
+    y, prob, a, _ = frames(["b", "a"], ["a", "b"])
     told = r"in one order; got \['b', 'a'\] and \['a', 'b'\]\. Bring the columns of both in "
     with pytest.raises(ValueError, match=told):
         paired_difference(y, a, prob)
     assert paired_difference(y, a, prob[:, ::-1], labels=["b", "a"]).difference == 0.0
-
-
-def test_answers_with_other_labels_are_told_to_be_written_alike():
-    told = r"the same classes; got \[0, 1\] and \[-1, 1\]\. Write both with the same labels"
-    with pytest.raises(ValueError, match=told):
-        paired_difference([0, 1], [0.2, 0.7], [0.3, 0.8], y_true_b=[-1, 1])
-    assert paired_difference([0, 1], [0.2, 0.7], [0.2, 0.7], y_true_b=[0, 1]).difference == 0.0
 
 
 # Weights, functions and single rows
@@ -303,17 +278,17 @@ def test_answers_with_other_labels_are_told_to_be_written_alike():
 @pytest.mark.parametrize("weight", [None, 10, 2.5], ids=["none", "10", "2.5"])
 @pytest.mark.parametrize("metric", ["mean-brier", "debiased-ece", "ece"])
 def test_pvalue_and_interval_agree_whatever_the_weights_are(metric, weight):
-    """The interval of 95 % holds 0 where the p-value is above 0.05, but for a few on the border (at most 6 of 60 runs)."""
-    differ = {True: 0, False: 0}
+    """The interval of 90 % holds 0 where the p-value is above 0.1, but for a few on the border (at most 6 of 60 runs)."""
+    differ, options = 0, {"metric": metric, "n_resamples": 299, "level": 0.1}
+    if weight is not None:
+        options["sample_weight"] = np.full(60, weight)
     for seed in range(60):
         rng = np.random.default_rng(seed)
         z, noise = rng.normal(0, 1.5, 60), rng.normal(0, 0.7, (2, 60))
         y = rng.random(60) < sigmoid(z)
-        data = {} if weight is None else {"sample_weight": np.full(60, weight)}
-        options = {"metric": metric, "n_resamples": 299, "level": 0.1}
-        found = paired_test(y, sigmoid(z + noise[0]), sigmoid(1.6 * z + noise[1]), **options, **data)
-        differ[(found.pvalue <= 0.1) != (found.lower > 0 or found.upper < 0)] += 1
-    assert differ[True] <= 6
+        found = paired_test(y, sigmoid(z + noise[0]), sigmoid(1.6 * z + noise[1]), **options)
+        differ += (found.pvalue <= 0.1) != (found.lower > 0 or found.upper < 0)
+    assert differ <= 6
 
 
 def test_whole_weights_beyond_all_numbers_of_rows_are_tested():

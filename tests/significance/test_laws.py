@@ -99,6 +99,7 @@ REFUSALS = [
     ("paired_test", (ONE, A, B), {"metric": no_number}, "metric must be a number on both forecasts"),
     ("paired_test", (ONE, HALVES, HALVES), {"y_true_b": ["no", "yes"]}, r"same classes; got \[0, 1\] and \['no'"),
     ("paired_test", (ONE, A, B), {"level": 5}, "level must be"),
+    ("paired_difference", (ONE, A, B), {"y_true_b": [-1, 1]}, r"\[-1, 1\]\. Write both with the same labels"),
     ("paired_difference", (ONE, A, B), {"metric": "ece", "n_resamples": 1}, "at least 2 for .*; got 1"),
     ("bayes_factor_test", (ONE, A), {"n_resamples": 0}, DRAWS),
     ("by_class", (sig.cox_test, ONE, A), {"method": "sidak"}, "method must be one of 'holm', .*; got 'sidak'"),

@@ -146,20 +146,20 @@ def test_the_pvalue_is_the_probability_of_all_labels_that_reach_the_value(metric
     assert abs(found.pvalue - exact) < 4 * np.sqrt(exact * (1 - exact) / draws) + 1 / draws
 
 
-@pytest.mark.parametrize(
-    ("metric", "function"),
-    [
-        ("classwise-ece", lambda y, p: classwise_calibration_error(y, p, binning=4)),
-        ("ece", lambda y, p: expected_calibration_error(y, p, binning=4)),
-        ("brier", lambda y, p: brier_score_loss(y, p)),
-    ],
-)
-def test_a_registered_metric_and_its_function_give_the_same_draws(metric, function):
+FUNCTIONS = {
+    "classwise-ece": lambda y, p: classwise_calibration_error(y, p, binning=4),
+    "ece": lambda y, p: expected_calibration_error(y, p, binning=4),
+    "brier": lambda y, p: brier_score_loss(y, p),
+}
+
+
+@pytest.mark.parametrize("metric", FUNCTIONS)
+def test_a_registered_metric_and_its_function_give_the_same_draws(metric):
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.ones(3), 40)
     label = drawn(rng, prob)
     fast = resampling_test(label, prob, metric=metric, binning=4, n_resamples=50)
-    slow = resampling_test(label, prob, metric=function, n_resamples=50)
+    slow = resampling_test(label, prob, metric=FUNCTIONS[metric], n_resamples=50)
     assert slow.statistic == pytest.approx(fast.statistic, rel=1e-12)
     np.testing.assert_allclose(slow.null.values, fast.null.values, rtol=1e-10)
     assert slow.pvalue == fast.pvalue

@@ -100,18 +100,14 @@ def test_a_few_rows_that_were_never_expected_do_not_hide_or_make_a_finding():
 def test_rows_in_both_sets_are_counted(data, n_classes):
     rng = np.random.default_rng(0)
     (label, prob), (other_label, other) = made(rng, 300, n_classes=n_classes), made(rng, 400, n_classes=n_classes)
-    given = np.log(prob) if data else prob
-    others = np.log(other) if data else other
+    given, others = (np.log(prob), np.log(other)) if data else (prob, other)
     both = np.concatenate([other_label, label[:37]]), np.concatenate([others, given[:37]])
     (message,) = said((label, given), both, **data)
-    assert (
-        "37 of 300 calibration rows are also among the 437 held-out rows, with the same label and the same prediction"
-        in message
-    )
+    of = "37 of 300 calibration rows are also among the 437 held-out rows"
+    assert f"{of}, with the same label and the same prediction" in message
     assert said((label[37:], given[37:]), both, **data) == []  # the cure
-    column = (label, prob[:, 1]), (both[0], np.concatenate([other[:, 1], prob[:37, 1]]))
     if n_classes == 2 and not data:
-        assert "37 of 300" in said(*column)[0]
+        assert of in said((label, prob[:, 1]), (both[0], both[1][:, 1]))[0]
 
 
 @pytest.mark.parametrize(("n", "shared", "found"), [(300, 4, 0), (2000, 15, 0), (2000, 25, 25)])
@@ -147,25 +143,23 @@ def test_advise_takes_the_other_rows():
         advise(*rows, other_true=other[0], other_prob=other[1] * 0.9)
 
 
-@pytest.mark.parametrize("command", [["fit", "rows.csv", "-o", "c.json"], ["advise", "rows.csv"]])
+@pytest.mark.parametrize("command", ["fit {} -o c.json --force", "advise {}"])
 def test_commands_take_the_file_of_the_other_rows(command, tmp_path, monkeypatch, capsys):
+    def told(file, words, code=0):
+        assert cli.main([*command.format(file).split(), *words.split()]) == code
+        return capsys.readouterr().err
+
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     (label, prob), (other_label, other) = made(rng, 300, n_classes=2), made(rng, 300, n_classes=2)
-    weight = np.arange(300) % 3
-    write_table("rows.csv", {"label": label, "p_0": prob[:, 0], "p_1": prob[:, 1], "w": weight})
+    learnt = 0.9 * np.eye(2)[np.where(np.arange(300) % 50, label, 1 - label)] + 0.1 * prob
+    write_table("rows.csv", {"label": label, "p_0": prob[:, 0], "p_1": prob[:, 1], "w": np.arange(300) % 3})
     write_table("turned.csv", {"label": label, "p_1": prob[:, 1], "p_0": prob[:, 0]})
     write_table("test.csv", {"label": other_label, "p_0": other[:, 0], "p_1": other[:, 1]})
-    learnt = 0.9 * np.eye(2)[np.where(np.arange(300) % 50, label, 1 - label)] + 0.1 * prob
     write_table("easy.csv", {"label": label, "p_0": learnt[:, 0], "p_1": learnt[:, 1]})
-    assert cli.main([*command, "--other", "turned.csv", "--weight", "w", "--rows", ":200"]) == 0
-    assert "200 of 200 calibration rows are also among the 300 held-out rows" in capsys.readouterr().err
-    easy = ["easy.csv" if word == "rows.csv" else word for word in command]
-    assert cli.main([*easy, "--other", "test.csv", *(["--force"] if command[0] == "fit" else [])]) == 0
-    assert LOOK in capsys.readouterr().err
-    assert cli.main([*command, "--other", "test.csv", *(["--force"] if command[0] == "fit" else [])]) == 0
-    assert "warning" not in capsys.readouterr().err
-    assert cli.main([*command, "--other", "./rows.csv", *(["--force"] if command[0] == "fit" else [])]) == 2
-    assert (
-        "--other must name another file than the calibration set; got ./rows.csv for both." in capsys.readouterr().err
-    )
+    shared = "200 of 200 calibration rows are also among the 300 held-out rows"
+    assert shared in told("rows.csv", "--other turned.csv --weight w --rows :200")
+    assert LOOK in told("easy.csv", "--other test.csv")
+    assert "warning" not in told("rows.csv", "--other test.csv")
+    same = "--other must name another file than the calibration set; got ./rows.csv for both."
+    assert same in told("rows.csv", "--other ./rows.csv", code=2)
