@@ -29,8 +29,6 @@ def test_the_error_is_that_of_the_metric(rows, notion, test):
 
 SCALES = st.sampled_from(["probability", "log_odds"])
 EXTREME = st.sampled_from([1.0, 1e-6, 1e-9, 1e-29, 1e-300])
-
-
 """Scores times this lie within log-odds, about their ends and beyond them."""
 
 
@@ -103,11 +101,9 @@ def test_a_violin_is_as_wide_as_its_rows_are_dense(rows):
 
 
 def test_of_few_rows_a_histogram_has_fewer_columns():
-    columns = [
-        bin_test_curve([0, 1] * n, [0.2, 0.7] * n, binning=1).panels[0].probability.histogram.size
-        for n in (5, 500, 50_000)
-    ]
-    assert columns == [10, 18, 50]
+    for n, size in ((5, 10), (500, 18), (50_000, 50)):
+        (panel,) = bin_test_curve([0, 1] * n, [0.2, 0.7] * n, binning=1).panels
+        assert panel.probability.histogram.size == size
 
 
 @given(rows=columns(), test=st.sampled_from(TESTS))
@@ -115,11 +111,11 @@ def test_what_is_rejected_lies_outside_of_the_ends_but_for_the_exact_test(rows, 
     label, score, weight = rows
     (panel,) = bin_test_curve(label, score, binning=2, test=test, level=0.3, sample_weight=weight).panels
     at = panel.bins.index(score)
-    inside = (score > panel.lower[at] * (1 + 1e-6)) & (score < panel.upper[at] * (1 - 1e-6))
-    most = np.bincount(at, weight * ~inside, 2)
+    lower, upper = panel.lower[at], panel.upper[at]
+    inside = (score > lower * (1 + 1e-6)) & (score < upper * (1 - 1e-6))
     if test != "binomial":
-        assert (panel.rejected <= most).all()
-    outside = (score < panel.lower[at] * (1 - 1e-6)) | (1 - score < (1 - panel.upper[at]) * (1 - 1e-6))
+        assert (panel.rejected <= np.bincount(at, weight * ~inside, 2)).all()
+    outside = (score < lower * (1 - 1e-6)) | (1 - score < (1 - upper) * (1 - 1e-6))
     assert (panel.rejected >= np.bincount(at, weight * outside, 2)).all()
 
 
@@ -305,9 +301,13 @@ def test_every_class_has_a_panel_with_its_name_and_above_them_stands_the_error_o
     result = curve(EqualMass(4), notion="class-wise")
     axes = plot_bin_test(result, style=style, panels=["class 7", "class 2"])
     for ax, number in zip(axes, (7, 2), strict=True):
-        (shows if style == "violin" else shows_standard)(ax, result.panels[number])
-        error = f": TCE {result.panels[number].error:.1f}%" if style == "violin" else ""
-        assert ax.get_title() == f"class {number}{error}"
+        panel = result.panels[number]
+        if style == "violin":
+            shows(ax, panel)
+            assert ax.get_title() == f"class {number}: TCE {panel.error:.1f}%"
+        else:
+            shows_standard(ax, panel)
+            assert ax.get_title() == f"class {number}"
     if style == "violin":
         (legend,) = axes[0].figure.legends
         assert legend.get_title().get_text() == f"TCE in all: {result.error:.1f}%"
