@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
 from matplotlib.patches import Polygon, StepPatch
 from matplotlib.text import Annotation
@@ -16,18 +15,16 @@ from calibrant.curves import bin_test_curve, plot_bin_test
 from calibrant.drawing import DIAGONAL
 from calibrant.metrics.binned import bin_test_calibration_error
 
-NOTIONS = ("confidence", "top-label", "class-wise")
 TESTS = ("binomial", "mid-p", "clopper-pearson", "t")
 ENDS = (7, 10, 15, 20, 25, 30)
 
 
-@given(rows=tables(), notion=st.sampled_from(NOTIONS), test=st.sampled_from(TESTS))
+@given(rows=tables(), notion=st.sampled_from(["confidence", "top-label", "class-wise"]), test=st.sampled_from(TESTS))
 def test_the_error_is_that_of_the_metric(rows, notion, test):
     label, prob, weight = rows
     options = {"notion": notion, "binning": EqualMass(3), "test": test, "level": 0.3, "sample_weight": weight}
-    assert bin_test_curve(label, prob, **options).error == pytest.approx(
-        bin_test_calibration_error(label, prob, **options), rel=1e-12
-    )
+    expected = bin_test_calibration_error(label, prob, **options)
+    assert bin_test_curve(label, prob, **options).error == pytest.approx(expected, rel=1e-12)
 
 
 SCALES = st.sampled_from(["probability", "log_odds"])
@@ -104,11 +101,9 @@ def test_a_violin_is_as_wide_as_its_rows_are_dense(rows):
 
 
 def test_of_few_rows_a_histogram_has_fewer_columns():
-    columns = [
-        bin_test_curve([0, 1] * n, [0.2, 0.7] * n, binning=1).panels[0].probability.histogram.size
-        for n in (5, 500, 50_000)
-    ]
-    assert columns == [10, 18, 50]
+    for n, size in ((5, 10), (500, 18), (50_000, 50)):
+        (panel,) = bin_test_curve([0, 1] * n, [0.2, 0.7] * n, binning=1).panels
+        assert panel.probability.histogram.size == size
 
 
 @given(rows=columns(), test=st.sampled_from(TESTS))
@@ -116,11 +111,11 @@ def test_what_is_rejected_lies_outside_of_the_ends_but_for_the_exact_test(rows, 
     label, score, weight = rows
     (panel,) = bin_test_curve(label, score, binning=2, test=test, level=0.3, sample_weight=weight).panels
     at = panel.bins.index(score)
-    inside = (score > panel.lower[at] * (1 + 1e-6)) & (score < panel.upper[at] * (1 - 1e-6))
-    most = np.bincount(at, weight * ~inside, 2)
+    lower, upper = panel.lower[at], panel.upper[at]
+    inside = (score > lower * (1 + 1e-6)) & (score < upper * (1 - 1e-6))
     if test != "binomial":
-        assert (panel.rejected <= most).all()
-    outside = (score < panel.lower[at] * (1 - 1e-6)) | (1 - score < (1 - panel.upper[at]) * (1 - 1e-6))
+        assert (panel.rejected <= np.bincount(at, weight * ~inside, 2)).all()
+    outside = (score < lower * (1 - 1e-6)) | (1 - score < (1 - upper) * (1 - 1e-6))
     assert (panel.rejected >= np.bincount(at, weight * outside, 2)).all()
 
 
@@ -131,10 +126,7 @@ DIGITS, PROB = load_digits_forecast()
 TIES = np.repeat([0.1, 0.3, 0.8], 60)
 TIED = np.arange(180) % 2 == 0
 FAR = np.concatenate([[1e-200], np.geomspace(1e-12, 1e-3, 119), 1 - np.geomspace(1e-12, 1e-3, 59), [1.0]])
-
-
-def curve(binning=5, **options):
-    return bin_test_curve(DIGITS, PROB, binning=binning, **options)
+ON = {"probability": "probability", "log-odds": "log_odds"}
 
 
 def colour(patch):
@@ -142,7 +134,13 @@ def colour(patch):
 
 
 def steps(ax):
-    return [patch for patch in ax.patches if isinstance(patch, StepPatch)]
+    """The values, edges and colours of steps."""
+    found = [patch for patch in ax.patches if isinstance(patch, StepPatch)]
+    return [(patch.get_data().values, patch.get_data().edges, colour(patch)) for patch in found]
+
+
+def curve(binning=5, **options):
+    return bin_test_curve(DIGITS, PROB, binning=binning, **options)
 
 
 def violins(ax, *, over=False):
@@ -165,28 +163,21 @@ def rooms(ax):
     return below, next(a for a in found if a.get_shared_y_axes().joined(a, ax))
 
 
-def on_scale(panel, axis):
-    return {"probability": panel.probability, "log-odds": panel.log_odds}[axis]
-
-
-def shows_histogram(beside, shown, *, rejected):
+def shows_histogram(beside, panel, axis, *, rejected):
+    shown = getattr(panel, ON[axis])
+    expected = {drawing.FILL: shown.histogram} | ({drawing.GAP: shown.histogram_rejected} if rejected else {})
     drawn = steps(beside)
-    assert all(patch.orientation == "horizontal" for patch in drawn)
-    values = {colour(patch): patch.get_data() for patch in drawn}
-    assert len(drawn) == (2 if rejected else 1)
-    np.testing.assert_array_equal(values[drawing.FILL].values, shown.histogram)
-    for data in values.values():
-        np.testing.assert_array_equal(data.edges, shown.histogram_edges)
-    if rejected:
-        np.testing.assert_array_equal(values[drawing.GAP].values, shown.histogram_rejected)
+    assert {colour for *_, colour in drawn} == expected.keys()
+    for values, edges, of in drawn:
+        np.testing.assert_array_equal(values, expected[of])
+        np.testing.assert_array_equal(edges, shown.histogram_edges)
 
 
 def shows(ax, panel, axis="probability"):
     """Assert that the artists of violins carry the arrays of the panel."""
-    shown = on_scale(panel, axis)
+    shown = getattr(panel, ON[axis])
     held = np.flatnonzero(panel.bins.weight)
     low, high = ax.get_ylim()
-    assert len(violins(ax)) == held.size
     for b, violin in zip(held, violins(ax), strict=True):
         heights, left, right = outline(violin)
         np.testing.assert_array_equal(heights, shown.slice_edges[b])
@@ -201,30 +192,26 @@ def shows(ax, panel, axis="probability"):
     drawn = [(bar.get_y(), bar.get_y() + bar.get_height()) for bar in bands]
     np.testing.assert_allclose(drawn, np.column_stack([panel.lower, panel.upper])[held], atol=1e-15)
     below, beside = rooms(ax)
-    rows, rejected = ([bar.get_height() for bar in bars] for bars in below.containers)
-    np.testing.assert_array_equal(rows, panel.bins.weight)
-    np.testing.assert_array_equal(rejected, panel.rejected)
-    assert {round(bar.get_width(), 9) for bars in below.containers for bar in bars} == {0.8}
+    drawn = [[bar.get_height() for bar in bars] for bars in below.containers]
+    np.testing.assert_array_equal(drawn, [panel.bins.weight, panel.rejected])
     texts = [text.get_text() for text in below.texts if isinstance(text, Annotation)]
     assert texts == [f"{share:.0%}" for share in panel.rejected_share[held]]
-    shows_histogram(beside, shown, rejected=True)
+    shows_histogram(beside, panel, axis, rejected=True)
     assert not ax.lines
 
 
 def shows_standard(ax, panel, axis="probability"):
     held = panel.bins.weight > 0
-    line = ax.lines[1]
-    points = np.column_stack([panel.bins.mean_prob, panel.bins.event_rate])[held]
-    if axis == "probability":
-        np.testing.assert_array_equal(line.get_xydata(), points)
-    (ends,) = (np.array(c.get_segments()).reshape(-1, 4) for c in ax.collections)
     x = panel.bins.mean_prob
+    if axis == "probability":
+        np.testing.assert_array_equal(ax.lines[1].get_xydata(), np.column_stack([x, panel.bins.event_rate])[held])
+    (ends,) = (np.array(c.get_segments()).reshape(-1, 4) for c in ax.collections)
     np.testing.assert_array_equal(ends, np.column_stack([x, panel.lower, x, panel.upper])[held])
     below, beside = rooms(ax)
-    (sizes,) = (patch.get_data() for patch in steps(below))
-    np.testing.assert_array_equal(sizes.values, panel.bins.weight)
-    np.testing.assert_array_equal(sizes.edges, panel.bins.edges)
-    shows_histogram(beside, on_scale(panel, axis), rejected=False)
+    ((values, edges, _),) = steps(below)
+    np.testing.assert_array_equal(values, panel.bins.weight)
+    np.testing.assert_array_equal(edges, panel.bins.edges)
+    shows_histogram(beside, panel, axis, rejected=False)
 
 
 # What is drawn
@@ -310,37 +297,18 @@ def test_of_many_bins_no_shares_are_written():
 
 
 @pytest.mark.parametrize("style", ["violin", "standard"])
-def test_every_class_has_a_panel_with_its_name(style):
+def test_every_class_has_a_panel_with_its_name_and_above_them_stands_the_error_of_all(style):
     result = curve(EqualMass(4), notion="class-wise")
     axes = plot_bin_test(result, style=style, panels=["class 7", "class 2"])
     for ax, number in zip(axes, (7, 2), strict=True):
-        (shows if style == "violin" else shows_standard)(ax, result.panels[number])
-        error = f": TCE {result.panels[number].error:.1f}%" if style == "violin" else ""
-        assert ax.get_title() == f"class {number}{error}"
-
-
-def test_above_the_classes_stands_the_error_of_all_of_them():
-    result = curve(EqualMass(4), notion="class-wise")
-    axes = plot_bin_test(result, panels=["class 7", "class 2"])
-    (legend,) = axes[0].figure.legends
-    assert legend.get_title().get_text() == f"TCE in all: {result.error:.1f}%"
-    assert "rejected by exact binomial test, level 0.05" in [text.get_text() for text in legend.get_texts()]
-
-
-# Where it is drawn
-
-
-REFUSED = [
-    (curve(), {"style": "bars"}, ValueError, "style must be one of 'violin', 'standard'; got 'bars'"),
-    (curve(), {"axis": "log"}, ValueError, "axis must be one of 'probability', 'log-odds'; got 'log'"),
-    (curve(), {"panels": ["x"]}, ValueError, r"panels must be among those of the curve, .*; got \['x'\]"),
-    (curve(notion="class-wise"), {"panels": []}, ValueError, "panels must name at least one panel"),
-    (curve(notion="class-wise"), {"ax": 1}, ValueError, "one Axes holds one panel; the curve has 10"),
-]
-
-
-@pytest.mark.parametrize(("curves", "options", "error", "message"), REFUSED)
-def test_what_cannot_be_drawn_is_refused(curves, options, error, message):
-    with pytest.raises(error, match=message):
-        plot_bin_test(curves, **options)
-    assert plt.get_fignums() == []
+        panel = result.panels[number]
+        if style == "violin":
+            shows(ax, panel)
+            assert ax.get_title() == f"class {number}: TCE {panel.error:.1f}%"
+        else:
+            shows_standard(ax, panel)
+            assert ax.get_title() == f"class {number}"
+    if style == "violin":
+        (legend,) = axes[0].figure.legends
+        assert legend.get_title().get_text() == f"TCE in all: {result.error:.1f}%"
+        assert "rejected by exact binomial test, level 0.05" in [text.get_text() for text in legend.get_texts()]

@@ -9,6 +9,7 @@ from matplotlib import pyplot as plt
 
 import calibrant as cb
 from calibrant import curves as cv
+from calibrant.binning import Sierpinski
 from calibrant.curves import simplex_map, simplex_partition, simplex_points
 from calibrant.significance import resampling_test
 
@@ -136,27 +137,155 @@ def test_what_is_no_curve_is_refused_with_the_call_that_makes_one(name):
     assert plt.get_fignums() == []
 
 
-OF_NOTIONS = {
-    "reliability_curve": {},
-    "corp_curve": {"n_resamples": 5},
-    "smooth_reliability_curve": {},
-    "roc_curve": {},
-    "bin_test_curve": {},
-}
+OF_NOTIONS = ("reliability_curve", "corp_curve", "smooth_reliability_curve", "roc_curve", "bin_test_curve")
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 @pytest.mark.parametrize("name", OF_NOTIONS)
 def test_a_class_that_is_never_predicted_has_an_empty_panel(name):
-    prob = [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.6, 0.4, 0.0]]
-    curve = getattr(cv, name)([0, 1, 1], prob, notion="top-label", **OF_NOTIONS[name])
+    prob, options = [[0.9, 0.1, 0.0], [0.2, 0.8, 0.0], [0.6, 0.4, 0.0]], {"n_resamples": 5} if "corp" in name else {}
+    curve = getattr(cv, name)([0, 1, 1], prob, notion="top-label", **options)
     assert [panel.name for panel in curve.panels] == ["predicted 0", "predicted 1", "predicted 2"]
     axes = curve.plot()
     assert [ax.get_title().partition(":")[0] for ax in axes] == ["predicted 0", "predicted 1", "predicted 2"]
     axes[0].figure.canvas.draw()
 
 
-# What results say they are
+# What is refused
 
-E, B = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.8]
-LABEL, TABLE = [0, 1, 2, 1], [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.7, 0.2, 0.1]]
+
+DIGITS, TEN = cb.load_digits_forecast()
+SPREAD = {k: np.random.default_rng(k).dirichlet(np.ones(k), 300) for k in (3, 4)}
+CAME = {k: (SPREAD[k].cumsum(axis=1) < np.linspace(0, 0.99, 300)[:, None]).sum(axis=1) for k in (3, 4)}
+FITTED = cb.TemperatureScaling().fit(SPREAD[4], CAME[4])
+FIR = cb.NormalizedFlattenedIsotonic(smoothing=0.01).fit(TEN, DIGITS)
+THIRDS = simplex_partition(np.sqrt, resolution=3)
+
+
+def reliability(notion="class-wise", **options):
+    return cb.reliability_curve(DIGITS, TEN, notion=notion, **options)
+
+
+def bin_test():
+    return cv.bin_test_curve(DIGITS, TEN)
+
+
+def errors(**options):
+    return cv.class_errors(DIGITS, TEN, n_resamples=0, **options)
+
+
+def errors_beside(other):
+    return cv.plot_class_errors({"a": errors(), "b": other})
+
+
+def validity(**options):
+    return cv.validity_curve([0, 1, 1, 0], [0.2, 0.2, 0.7, 0.7], **options)
+
+
+def top_label():
+    return cv.top_label_curve(DIGITS, TEN, binning=10)
+
+
+def points(k, *given, **options):
+    return simplex_points(CAME[k], SPREAD[k], *given, **options)
+
+
+def surface(k):
+    return cv.roc_surface(CAME[k], SPREAD[k], n_thresholds=20) if k > 2 else cv.roc_surface(*rows_of(9))
+
+
+def flat(projection=None):
+    return plt.figure().add_subplot(projection=projection)
+
+
+def holed(prob):
+    return np.where(prob[:, :1] > 0.9, [[np.nan, 0.5, 0.5]], prob)
+
+
+REFUSED = [
+    *[
+        (lambda level=level: reliability(level=level), r"fraction in \(0, 1\); got .* pass level=0\.05\.")
+        for level in (0.0, 1.0, 5, 95, -0.1, np.nan)
+    ],
+    (
+        lambda: cb.reliability_curve([0], np.full((1, 41), 1 / 41), notion="class-wise").plot(),
+        r"at most 40 panels; the curve has 41\. Choose some: panels=\['class 0'",
+    ),
+    (lambda: reliability().plot(panels=["x"]), r"among those of the curve, such as 'class 0'; got \['x'\]"),
+    (lambda: reliability().plot(panels=[]), "panels must name at least one panel; got none"),
+    (lambda: reliability().plot(ax=flat()), r"one panel; the curve has 10\. .*panels=\['class 0'\]"),
+    (lambda: reliability().plot(style="pie"), "style must be one of 'lines', 'points', 'bars'; got 'pie'"),
+    (lambda: reliability().plot(markers="size"), "markers must be one of 'equal', 'area', 'counts'; got 'size'"),
+    (lambda: reliability().plot(axis="log"), "axis must be one of 'probability', 'log-odds'; got 'log'"),
+    (lambda: reliability().plot(below="density"), "below must be one of 'counts' or None; got 'density'"),
+    (
+        lambda: cb.plot_reliability({"a": reliability(None), "b": reliability()}),
+        "the same panels; got .*Use one notion",
+    ),
+    (
+        lambda: cb.plot_reliability(dict.fromkeys("ab", reliability(None)), style="bars"),
+        r"bars show one forecast; got 2 over each other\. .*style='lines'",
+    ),
+    (lambda: cb.plot_reliability(reliability(), binning=5), "got binning. Pass them to reliability_curve"),
+    (lambda: cb.plot_reliability(DIGITS), "must be of type ReliabilityCurve"),
+    (
+        lambda: cb.corp_curve([0, 1], [0.2, 0.8], sample_weight=[0.5, 1.0], band="simultaneous"),
+        "must be whole for a simultaneous band.*Pass band='confidence'",
+    ),
+    (lambda: bin_test().plot(style="bars"), "style must be one of 'violin', 'standard'; got 'bars'"),
+    (lambda: bin_test().plot(axis="log"), "axis must be one of 'probability', 'log-odds'; got 'log'"),
+    (lambda: bin_test().plot(panels=["x"]), r"panels must be among those of the curve, .*; got \['x'\]"),
+    *[
+        (lambda n=n: validity(points_per_bin=n), "points_per_bin must be a whole number, at least 2")
+        for n in (1, 0, 2.5, True)
+    ],
+    *[
+        (lambda n=n: cv.calibration_map(np.sqrt, resolution=n), "resolution must be a whole number, at least 2")
+        for n in (1, 0, 2.5, "many")
+    ],
+    (lambda: validity(binning=1).plot(guarantee="yes"), "guarantee must be True or False; got 'yes'"),
+    (lambda: errors_beside(cv.class_errors(*rows_of(9))), "bars side by side must be of the same classes"),
+    (lambda: errors_beside(errors(notion="class-wise")), "must be of one notion; got class-wise and top-label"),
+    (lambda: errors_beside(errors(norm="l2")), "must be of one norm; got l1 and l2"),
+    (lambda: errors_beside(errors(loss="squared gap")), "must be of one loss; got gap and squared gap"),
+    (lambda: cv.calibration_map(np.sqrt, [0, 1]), "y_true and y_prob must be given together; y_prob is missing"),
+    (lambda: cv.calibration_map(lambda p: p[:3]), r"a value for each score; got shape \(3,\) for \(1001,\)"),
+    (lambda: cv.calibration_map("platt"), "must be a fitted calibrator or a function; got 'platt'"),
+    (lambda: cv.calibration_map(FITTED), "one score at a time; got .* for 4 classes"),
+    (lambda: cv.calibration_map(FIR), "one score at a time.*simplex_map"),
+    (lambda: simplex_map(np.sqrt).plot(axes=flat()), "axes must be three, one a class; got 1"),
+    (lambda: simplex_map(holed, resolution=20), r"give finite numbers; got \[nan, 0\..* Correct the map there"),
+    (lambda: simplex_partition(holed, resolution=20), r"give finite numbers; got \[nan, 0\..* Correct the map there"),
+    (lambda: simplex_partition(Sierpinski(2)), r"function; got Sierpinski\(depth=2\)\. .*CanonicalBinning\(binning\)"),
+    (lambda: simplex_partition(cb.calibrators.CanonicalBinning), "a fitted calibrator or a function; got <class "),
+    (lambda: simplex_partition(SPREAD[3]), "calibrator must be a fitted calibrator or a function; got array"),
+    (lambda: cv.plot_simplex_partition(dict.fromkeys("ab", THIRDS), axes=[None]), "axes must be one for each result"),
+    (lambda: THIRDS.plot(text="rows"), "text must be one of 'count' or None"),
+    (lambda: simplex_points(DIGITS, TEN), "of three or four classes; y_prob has 10"),
+    (lambda: points(3, max_points=0), "max_points must be a whole number, at least 1"),
+    (lambda: points(3, "dirichlet"), "must be a fitted calibrator or a function; got"),
+    (lambda: points(3, SPREAD[3][:5]), r"a table of shape \(300, 3\), as y_prob is; got"),
+    (lambda: points(3, FITTED), "must have the classes of the forecast, 0, 1, 2; got 0, 1, 2, 3"),
+    (lambda: points(4, lambda prob: prob[:, :3]), "Pass a map of 4 classes"),
+    (lambda: points(3, np.sqrt).plot(axes=[None]), "axes must be one for each picture; got 1 for 2"),
+    (lambda: points(4).plot(axes=flat()), "axes must be with projection='3d' for 4 classes"),
+    (lambda: points(3).plot(axes=flat("3d")), "axes must be in the plane for 3 classes"),
+    (lambda: points(3, np.sqrt).plot(colours="cmyk"), "colours must be one of 'safe', 'rgb'"),
+    (lambda: cv.plot_roc_surface({"a": surface(3), "b": surface(2)}), "results must be of the same classes"),
+    (lambda: surface(3).plot(ax=flat()), "ax must be one with three axes"),
+    (lambda: surface(2).plot(), "a surface is drawn of three classes; got 2. Use roc_curve"),
+    (lambda: surface(4).plot(), "a surface is drawn of three classes; got 4. Use roc_curve"),
+    (lambda: top_label().plot_bin(10), r"the number of a bin that holds rows; got 10\. Pass one of"),
+    (lambda: top_label().plot_bin(0), r"the number of a bin that holds rows; got 0\. Pass one of 2"),
+    (lambda: top_label().plot_bin(-1), r"bin must be a whole number, at least 0; got -1\."),
+    (lambda: top_label().plot_bin(most=0), r"most must be a whole number, at least 1; got 0\. 10 is"),
+    (lambda: top_label().plot_bin(axes=[1]), r"axes must be two, .*; got 1 for 2\."),
+    (lambda: cv.plot_top_label(dict.fromkeys("ab", top_label()), ax=1), r"one Axes holds one curve; got 2\."),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), REFUSED, ids=[words for _, words in REFUSED])
+def test_what_makes_no_sense_is_refused_and_leaves_no_figure_behind(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call()
+    assert len(plt.get_fignums()) == ("flat" in call.__code__.co_names)

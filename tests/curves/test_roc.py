@@ -3,35 +3,26 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from matplotlib import pyplot as plt
-from matplotlib.colors import to_rgb
 from mpl_toolkits.mplot3d.art3d import Path3DCollection, Poly3DCollection
 from strategies import tables
 
-from calibrant import drawing, load_digits_forecast
+from calibrant import load_digits_forecast
 from calibrant.curves import plot_roc, plot_roc_surface, roc_curve, roc_surface
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import area_under_roc_hull_score, roc_convex_hull, volume_under_surface_score
 from calibrant.metrics.roc import area_under_roc
 
-every = tables(min_rows=4).filter(lambda rows: np.unique(rows[0]).size == rows[1].shape[1])
 
-
-@given(rows=every)
-def test_the_areas_are_the_metrics(rows):
+@given(rows=tables(min_rows=4).filter(lambda rows: np.unique(rows[0]).size == rows[1].shape[1]))
+def test_the_areas_are_the_metrics_and_the_vertices_those_of_the_hull(rows):
     label, prob, weight = rows
     options = {"notion": "class-wise", "sample_weight": weight}
     curve = roc_curve(label, prob, **options)
     assert len(curve.panels) == prob.shape[1]
     mean = np.mean([(p.auc, p.hull_auc) for p in curve.panels], axis=0)
-    assert mean[0] == pytest.approx(area_under_roc(label, prob, **options), abs=1e-12)
-    assert mean[1] == pytest.approx(area_under_roc_hull_score(label, prob, **options), abs=1e-12)
-
-
-@given(rows=every)
-def test_the_vertices_are_those_of_the_hull(rows):
-    label, prob, weight = rows
-    for k, panel in enumerate(roc_curve(label, prob, notion="class-wise", sample_weight=weight).panels):
+    expected = [of(label, prob, **options) for of in (area_under_roc, area_under_roc_hull_score)]
+    assert mean == pytest.approx(expected, abs=1e-12)
+    for k, panel in enumerate(curve.panels):
         hull = roc_convex_hull(label == k, prob[:, k], sample_weight=weight)
         for name in ("threshold", "fpr", "tpr", "tnr"):
             np.testing.assert_array_equal(getattr(panel, name)[panel.vertex], getattr(hull, name))
@@ -68,15 +59,11 @@ def test_the_artists_carry_exactly_the_arrays_of_the_result(symmetric, name):
     curve = roc_curve(EIGHT, SCORE)
     panel = curve.panels[0]
     points = np.column_stack([getattr(panel, name), panel.tpr])
-    path, hull = lines(curve.plot(symmetric=symmetric))
+    ax = curve.plot(symmetric=symmetric)
+    path, hull = lines(ax)
     np.testing.assert_array_equal(path, points)
     np.testing.assert_array_equal(hull, points[panel.vertex])
-
-
-def test_the_legend_states_the_areas():
-    curve = roc_curve(EIGHT, SCORE)
-    panel = curve.panels[0]
-    assert words(curve.plot()) == [f"forecast: area {panel.auc:.3f}", f"hull: area {panel.hull_auc:.3f}"]
+    assert words(ax) == [f"forecast: area {panel.auc:.3f}", f"hull: area {panel.hull_auc:.3f}"]
 
 
 def test_forecasts_over_each_other_have_colours_of_their_own():
@@ -89,17 +76,16 @@ def test_forecasts_over_each_other_have_colours_of_their_own():
 
 def test_every_class_has_a_panel_with_its_areas():
     curve = roc_curve(DIGITS, PROB)
-    axes = curve.plot()
-    assert [ax.get_title() for ax in axes] == [f"class {k}" for k in range(10)]
-    for ax, panel in zip(axes, curve.panels, strict=True):
-        (text,) = ax.texts
-        assert text.get_text() == f"area {panel.auc:.3f}\nhull {panel.hull_auc:.3f}"
+    for k, (ax, panel) in enumerate(zip(curve.plot(), curve.panels, strict=True)):
+        assert ax.get_title() == f"class {k}"
+        assert [text.get_text() for text in ax.texts] == [f"area {panel.auc:.3f}\nhull {panel.hull_auc:.3f}"]
 
 
 def test_the_hull_can_be_left_out():
     ax = roc_curve(EIGHT, SCORE).plot(hull=False)
     assert len(lines(ax)) == 1
     assert not ax.patches
+    assert len(plot_roc_surface(roc_surface(*forecasts()), hull=False).collections) == 1
 
 
 # A surface holds the distinct points, a threshold of each, and the hull of which its volume is
@@ -161,50 +147,17 @@ def test_a_class_that_never_came_leaves_no_points_with_a_warning():
     assert np.isnan(result.volume)
 
 
-# Pictures
-
-
-def surface(n_classes, seed=0, **options):
-    rng = np.random.default_rng(seed)
-    prob = rng.dirichlet(np.ones(n_classes), 40)
-    return roc_surface(np.arange(40) % n_classes, prob, n_thresholds=60, **options)
-
-
-def in_space(dots):
-    return np.column_stack([np.asarray(part) for part in dots._offsets3d])
-
-
 def test_points_in_space_are_exactly_those_of_the_results_and_the_veil_is_the_first_hull():
-    named = {"before": surface(3), "after": surface(3, 1)}
+    named = {name: roc_surface(*forecasts(40, seed=seed)) for seed, name in enumerate(["before", "after"])}
     ax = plot_roc_surface(named)
     dots = [c for c in ax.collections if isinstance(c, Path3DCollection)]
-    assert len(dots) == 2
-    for number, (drawn, result) in enumerate(zip(dots, named.values(), strict=True)):
-        np.testing.assert_array_equal(in_space(drawn), result.share)
-        np.testing.assert_allclose(drawn.get_facecolor()[0, :3], to_rgb(drawing.colour(number)))
+    for drawn, result in zip(dots, named.values(), strict=True):
+        np.testing.assert_array_equal(np.column_stack(drawn._offsets3d), result.share)
     assert dots[1].get_sizes()[0] > dots[0].get_sizes()[0]
+    assert tuple(dots[1].get_facecolor()[0]) != tuple(dots[0].get_facecolor()[0])
     (veil,) = [c for c in ax.collections if isinstance(c, Poly3DCollection)]
     faces = veil._faces if hasattr(veil, "_faces") else veil._segslices  # before matplotlib 3.10
     assert len(faces) == len(named["before"].facet)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["before", "after"]
+    assert words(ax) == ["before", "after"]
     labels = [axis.get_label_text() for axis in (ax.xaxis, ax.yaxis, ax.zaxis)]
     assert labels == [f"share of class {k} told right" for k in range(3)]
-
-
-def test_without_the_hull_there_are_points_only():
-    assert len(plot_roc_surface(surface(3), hull=False).collections) == 1
-
-
-REFUSED = [
-    ({}, False, "results must hold at least one"),
-    ({"a": surface(3), "b": surface(2)}, False, "results must be of the same classes"),
-    (surface(3), True, "ax must be one with three axes"),
-    (surface(2), False, "a surface is drawn of three classes; got 2. Use roc_curve"),
-    (surface(4), False, "a surface is drawn of three classes; got 4. Use roc_curve"),
-]
-
-
-@pytest.mark.parametrize(("results", "ax", "message"), REFUSED)
-def test_what_cannot_be_drawn_is_refused(results, ax, message):
-    with pytest.raises(ValueError, match=message):
-        plot_roc_surface(results, ax=plt.subplots()[1] if ax else None)

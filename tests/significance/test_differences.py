@@ -1,6 +1,7 @@
-"""Which of two forecasts is better: the jackknife by loops, sizes where both are as good, power where one is better."""
+"""Which of two forecasts is better, and whether an error is at most so much: definitions, sizes and power."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,14 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import paired as reference
 
-from calibrant import EqualWidth, brier_score_loss, expected_calibration_error, paired_test
+from calibrant import EqualWidth, equivalence_test, paired_test
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import observed_expected_ratio
-from calibrant.metrics.kinds import as_metric
+from calibrant.metrics.estimate import Sizes
+from calibrant.metrics.kinds import as_metric, metric_named
 from calibrant.significance import differences as paired
 from calibrant.significance import paired_difference
+from calibrant.significance.differences import _shifts_of
 
 
 def sigmoid(z):
@@ -59,19 +62,6 @@ def test_several_problems_are_counted_row_by_row():
 # Laws
 
 
-@pytest.mark.parametrize("metric", ["debiased-ece", "ece", "brier", "accuracy"])
-def test_exchanging_the_forecasts_changes_the_sign(metric):
-    rng = np.random.default_rng(0)
-    a = rng.dirichlet(np.ones(3), 100)
-    b, y = rng.dirichlet(np.ones(3), 100), a.argmax(axis=1)
-    options = {"metric": metric, "n_resamples": 99}
-    forth, back = (
-        paired_test(y, *pair, alternative=side, **options) for pair, side in (((a, b), "greater"), ((b, a), "less"))
-    )
-    assert forth.statistic == pytest.approx(-back.statistic, rel=1e-9)
-    assert forth.pvalue == pytest.approx(back.pvalue, abs=0.1)
-
-
 @pytest.mark.parametrize("metric", ["debiased-ece", "ece", "brier"])
 def test_a_forecast_is_no_better_than_itself(metric):
     p = np.linspace(0.05, 0.95, 60)
@@ -89,15 +79,6 @@ def test_a_score_is_the_mean_difference_and_its_draws_change_signs():
     signs = 1 - 2 * ((np.arange(2**12)[:, None] >> np.arange(12)) & 1)
     exact = np.mean(signs @ loss <= loss.sum() + 1e-12)
     assert abs(found.pvalue - exact) < 4 * np.sqrt(exact * (1 - exact) / 4000) + 1 / 4000
-
-
-def test_a_score_by_name_and_by_function_see_the_same():
-    rng = np.random.default_rng(0)
-    a, b, y = rng.random(200), rng.random(200), rng.integers(0, 2, 200)
-    name = paired_test(y, a, b, metric="brier", n_resamples=400)
-    function = paired_test(y, a, b, metric=lambda t, p: brier_score_loss(t, p), n_resamples=400)
-    assert function.statistic == pytest.approx(name.statistic, rel=1e-9)
-    assert abs(function.pvalue - name.pvalue) < 4 * np.sqrt(2 * 0.25 / 400)
 
 
 def test_a_column_and_a_table_of_the_same_two_classes_are_mixed_as_tables():
@@ -138,32 +119,6 @@ def test_errors_of_one_size_and_either_sign_are_as_large():
         pvalue.append(paired_test(y, p + shift, p - shift, binning=EqualWidth(4)).pvalue)
     for level in (0.05, 0.5):
         assert abs(np.mean(np.array(pvalue) <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
-
-
-@pytest.mark.parametrize("metric", ["debiased-ece", "ece", "nll"])
-def test_an_over_confident_forecast_is_found_worse(metric):
-    rng = np.random.default_rng(0)
-    z = rng.normal(0, 2, 2000)
-    y = rng.random(2000) < sigmoid(z)
-    options = {"metric": metric, "n_resamples": 199, "alternative": "less"}
-    assert paired_test(y, sigmoid(z), sigmoid(2 * z), **options).pvalue < 0.01
-    assert paired_test(y, sigmoid(2 * z), sigmoid(z), **options).pvalue > 0.9
-
-
-# What is refused
-
-
-def test_a_function_of_the_registry_is_found_there():
-    found = paired_test([0, 1], [0.2, 0.7], [0.3, 0.8], metric=expected_calibration_error, n_resamples=5)
-    assert found.name == "paired ece"
-
-
-def test_of_a_perfect_and_a_wrong_forecast_there_is_no_doubt():
-    y = np.array([0, 1] * 50)
-    with pytest.warns(CalibrationWarning, match="standard error of the difference is zero"):
-        found = paired_test(y, y.astype(float), 1.0 - y)
-    assert found.statistic == -np.inf
-    assert found.pvalue == 0.0
 
 
 def test_a_metric_with_an_ideal_is_compared_by_the_distance_from_it():
@@ -219,15 +174,9 @@ def test_rows_are_drawn_anew_for_a_metric_that_is_neither_mean_nor_error():
 def test_the_test_states_the_difference_that_is_estimated():
     y, a, b = over_confident(np.random.default_rng(0), 200)
     for metric in ("nll", "debiased-ece"):
-        test, found = (
-            paired_test(y, a, b, metric=metric, level=0.1),
-            paired_difference(y, a, b, metric=metric, level=0.1),
-        )
+        test, found = (compare(y, a, b, metric=metric, level=0.1) for compare in (paired_test, paired_difference))
         assert (test.difference, test.lower, test.upper) == (found.difference, found.lower, found.upper)
         assert test.level == found.level == 0.1
-    assert paired_test(y, a, b, metric="nll").difference == pytest.approx(
-        -paired_test(y, b, a, metric="nll").difference
-    )
 
 
 def test_the_difference_of_a_mean_over_rows_is_that_of_a_paired_t_test():
@@ -257,7 +206,7 @@ def answers(rng, n, *, shift):
     return right[0], right[1], p[0], p[1] + shift
 
 
-@pytest.mark.parametrize("metric", ["debiased-ece", "brier", "ece"])
+@pytest.mark.parametrize("metric", ["debiased-ece", "brier", "ece", "mean-brier"])
 def test_each_model_is_judged_by_its_own_answers(metric):
     right_a, right_b, a, b = answers(np.random.default_rng(0), 2000, shift=0.25)
     options = {"metric": metric, "n_resamples": 199}
@@ -265,15 +214,11 @@ def test_each_model_is_judged_by_its_own_answers(metric):
     assert found.pvalue < 0.01
     assert found.upper < 0.0
     assert found.statistic < 0.0
+    if metric == "mean-brier":
+        mean = np.mean((right_a - a) ** 2) - np.mean((right_b - b) ** 2)
+        assert found.difference == found.statistic == pytest.approx(mean, rel=1e-12)
     equal = answers(np.random.default_rng(0), 2000, shift=0.0)
     assert paired_test(equal[0], *equal[2:], y_true_b=equal[1], **options).pvalue > 0.05
-
-
-def test_a_mean_over_rows_of_each_model_is_that_of_its_own_answers():
-    right_a, right_b, a, b = answers(np.random.default_rng(0), 50, shift=0.1)
-    found = paired_test(right_a, a, b, y_true_b=right_b, metric="mean-brier", n_resamples=9)
-    assert found.difference == pytest.approx(np.mean((right_a - a) ** 2) - np.mean((right_b - b) ** 2), rel=1e-12)
-    assert found.statistic == found.difference
 
 
 def test_a_swap_takes_the_answer_with_the_forecast():
@@ -297,51 +242,34 @@ def test_a_metric_that_most_samples_do_not_have_is_refused():
 # Columns in another order
 
 
-def frames(names, others, classes):
+def frames(names, others):
     """Labels, a forecast whose columns are the classes in their order, and it as two frames of the columns that are named."""
-    pandas = pytest.importorskip("pandas")
-    rng = np.random.default_rng(0)
+    pandas, rng, classes = pytest.importorskip("pandas"), np.random.default_rng(0), sorted(names)
     prob = rng.dirichlet(np.ones(len(classes)), 60)
-    y = np.array(classes)[(rng.random((60, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, len(classes) - 1)]
+    y = np.array(classes)[(rng.random((60, 1)) > prob.cumsum(axis=1)[:, :-1]).sum(axis=1)]
     table = pandas.DataFrame(prob, columns=classes)
     return y, prob, table[names], table[others]
 
 
 @pytest.mark.parametrize("compare", [paired_difference, paired_test])
-@pytest.mark.parametrize(
-    ("names", "others", "classes"),
-    [
-        (["a", "b"], ["b", "a"], ["a", "b"]),
-        (["b", "a"], ["a", "b"], ["a", "b"]),
-        (["c", "a", "b"], ["b", "c", "a"], ["a", "b", "c"]),
-        ([0, 1], [1, 0], [0, 1]),
-    ],
-)
+@pytest.mark.parametrize(("names", "others"), [("ab", "ba"), ("ba", "ab"), ("cab", "bca"), ([0, 1], [1, 0])])
 @pytest.mark.parametrize("named", [False, True], ids=["", "labels="])
-def test_columns_of_two_frames_are_matched_by_their_names(names, others, classes, compare, named):
-    y, prob, a, b = frames(names, others, classes)
-    options = {"metric": "nll", "n_resamples": 9, **({"labels": names} if named else {})}
+def test_columns_of_two_frames_are_matched_by_their_names(names, others, compare, named):
+    y, prob, a, b = frames(list(names), list(others))
+    options = {"metric": "nll", "n_resamples": 9, **({"labels": list(names)} if named else {})}
     same = compare(y, a, b, **options)
     assert (same.difference, same.lower, same.upper) == (0.0, 0.0, 0.0)
-    sharp = prob**3 / (prob**3).sum(axis=1, keepdims=True)
-    other = type(b)(sharp, columns=classes)[others]
-    wanted = paired_difference(y, prob, sharp, metric="nll", labels=classes)
-    assert compare(y, a, other, **options).difference == pytest.approx(wanted.difference, rel=1e-12)
+    wanted = paired_difference(y, prob, prob**3, metric="nll", labels=sorted(names), rows="normalize")
+    found = compare(y, a, b**3, rows="normalize", **options)
+    assert found.difference == pytest.approx(wanted.difference, rel=1e-12)
 
 
 def test_the_hint_for_a_frame_beside_an_array_leads_to_the_right_numbers():
-    y, prob, a, _ = frames(["b", "a"], ["a", "b"], ["a", "b"])
+    y, prob, a, _ = frames(["b", "a"], ["a", "b"])
     told = r"in one order; got \['b', 'a'\] and \['a', 'b'\]\. Bring the columns of both in "
     with pytest.raises(ValueError, match=told):
         paired_difference(y, a, prob)
     assert paired_difference(y, a, prob[:, ::-1], labels=["b", "a"]).difference == 0.0
-
-
-def test_answers_with_other_labels_are_told_to_be_written_alike():
-    told = r"the same classes; got \[0, 1\] and \[-1, 1\]\. Write both with the same labels"
-    with pytest.raises(ValueError, match=told):
-        paired_difference([0, 1], [0.2, 0.7], [0.3, 0.8], y_true_b=[-1, 1])
-    assert paired_difference([0, 1], [0.2, 0.7], [0.2, 0.7], y_true_b=[0, 1]).difference == 0.0
 
 
 # Weights, functions and single rows
@@ -350,17 +278,17 @@ def test_answers_with_other_labels_are_told_to_be_written_alike():
 @pytest.mark.parametrize("weight", [None, 10, 2.5], ids=["none", "10", "2.5"])
 @pytest.mark.parametrize("metric", ["mean-brier", "debiased-ece", "ece"])
 def test_pvalue_and_interval_agree_whatever_the_weights_are(metric, weight):
-    """The interval of 95 % holds 0 where the p-value is above 0.05, but for a few on the border (at most 6 of 60 runs)."""
-    differ = {True: 0, False: 0}
+    """The interval of 90 % holds 0 where the p-value is above 0.1, but for a few on the border (at most 6 of 60 runs)."""
+    differ, options = 0, {"metric": metric, "n_resamples": 299, "level": 0.1}
+    if weight is not None:
+        options["sample_weight"] = np.full(60, weight)
     for seed in range(60):
         rng = np.random.default_rng(seed)
         z, noise = rng.normal(0, 1.5, 60), rng.normal(0, 0.7, (2, 60))
         y = rng.random(60) < sigmoid(z)
-        data = {} if weight is None else {"sample_weight": np.full(60, weight)}
-        options = {"metric": metric, "n_resamples": 299, "level": 0.1}
-        found = paired_test(y, sigmoid(z + noise[0]), sigmoid(1.6 * z + noise[1]), **options, **data)
-        differ[(found.pvalue <= 0.1) != (found.lower > 0 or found.upper < 0)] += 1
-    assert differ[True] <= 6
+        found = paired_test(y, sigmoid(z + noise[0]), sigmoid(1.6 * z + noise[1]), **options)
+        differ += (found.pvalue <= 0.1) != (found.lower > 0 or found.upper < 0)
+    assert differ <= 6
 
 
 def test_whole_weights_beyond_all_numbers_of_rows_are_tested():
@@ -397,5 +325,116 @@ def test_a_difference_without_spread_is_no_evidence():
     """Two rows that deviate alike have a standard error of zero, and the normal law a p-value of zero."""
     y, a, b = [0, 0], [0.4, 0.4], [0.5, 0.5]
     with pytest.warns(CalibrationWarning, match=r"standard error .* is zero.*however few the rows are\. Pass"):
-        assert paired_test(y, a, b).statistic == -np.inf
+        found = paired_test(y, a, b)
+    assert (found.statistic, found.pvalue) == (-np.inf, 0.0)
     assert paired_test(y, a, b, metric="brier").pvalue > 0.2
+
+
+def forecast(name, n, rng):
+    """Scores, and the probabilities with which the event occurs."""
+    if name == "over-confident":
+        z = rng.normal(0, 1.5, n)
+        return sigmoid(z), sigmoid(z / 1.35)
+    score = rng.random(n)
+    if name == "too high":
+        return score, np.clip(score - 0.04, 0, 1)
+    return score, np.where((score > 0.6) & (score <= 2 / 3), score - 0.45, score)  # one bin
+
+
+def true_error(score, rate, metric):
+    """The metric if each row counted with its true probability."""
+    problem = as_problem(np.zeros(len(score), dtype=int), score)
+    seen = metric_named(metric).residuals(problem)
+    table = seen.cells()
+    deviation = table.scale * np.bincount(table.of[:, 1], rate - score, table.weight.size)
+    return float(seen.sizes(table)(deviation[None])[0])
+
+
+# The derivative
+
+
+@pytest.mark.parametrize(
+    ("size", "derivative"),
+    [
+        (lambda d: np.abs(d).sum(axis=1), lambda d, n: np.where(d == 0, np.abs(n), np.sign(d) * n).sum(axis=1)),
+        (lambda d: np.sqrt((d**2).sum(axis=1)), lambda d, n: n @ d / np.sqrt(d @ d)),
+        (lambda d: np.abs(d).max(axis=1), lambda d, n: (np.sign(d) * n)[:, np.argmax(np.abs(d))]),
+    ],
+    ids=["l1", "l2", "max"],
+)
+def test_the_shift_is_the_derivative_of_the_size(size, derivative):
+    rng = np.random.default_rng(0)
+    direction, noise = np.append(rng.normal(size=6), 0.0), rng.normal(size=(20, 7))
+    found = _shifts_of(Sizes(lambda d: [d], lambda seen: size(seen[0])), direction[None], noise)
+    np.testing.assert_allclose(found[0], derivative(direction, noise), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("direction", "noise", "shift"),
+    [([1.0, -1.0], [[0.0, 0.0], [0.3, 0.5]], [0.0, -0.2]), ([0.0, 0.0], [[1.0, -2.0], [0.5, 0.0]], [3.0, 0.5])],
+    ids=["a draw of nothing", "no deviations"],
+)
+def test_noise_shifts_by_its_own_size_where_there_is_no_deviation(direction, noise, shift):
+    sizes = Sizes(lambda d: [d], lambda seen: np.abs(seen[0]).sum(axis=1))
+    np.testing.assert_allclose(_shifts_of(sizes, np.array([direction]), np.array(noise)), [shift], atol=1e-3)
+
+
+# Size and power
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [("over-confident", "ece"), ("too high", "ece"), ("too high", "ks-error"), ("one bin", "ece"), ("one bin", "mce")],
+)
+def test_an_error_at_the_bound_is_seldom_called_smaller(name, metric):
+    """At the boundary of the null hypothesis: no more than the level and three standard errors."""
+    rng, runs, n = np.random.default_rng(1), 40, 800
+    called = 0
+    for run in range(runs):
+        score, rate = forecast(name, n, rng)
+        y = rng.random(n) < rate
+        found = equivalence_test(
+            y, score, bound=true_error(score, rate, metric), metric=metric, n_resamples=100, rng=run
+        )
+        called += found.pvalue <= 0.05
+    assert called / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_a_calibrated_forecast_of_many_rows_is_shown_to_be_calibrated():
+    rng = np.random.default_rng(0)
+    p = rng.random(30_000)
+    found = equivalence_test(rng.random(30_000) < p, p, bound=0.02)
+    assert found.pvalue < 0.01
+    assert found.statistic < found.upper < 0.02
+
+
+# What is returned
+
+
+@pytest.mark.parametrize("metric", ["ece", "rmsce", "kuiper-error"])
+@pytest.mark.parametrize("level", [0.05, 0.2])
+def test_the_upper_limit_is_the_smallest_bound_that_is_accepted(metric, level):
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    y = rng.random(2000) < p
+    upper = equivalence_test(y, p, metric=metric, level=level).upper
+    assert equivalence_test(y, p, metric=metric, bound=upper * 1.02).pvalue <= level
+    assert equivalence_test(y, p, metric=metric, bound=upper * 0.98).pvalue > level
+
+
+def test_the_null_distribution_is_about_the_bound_and_a_frame_holds_it():
+    rng = np.random.default_rng(0)
+    p = rng.random(2000)
+    found = equivalence_test(rng.random(2000) < p, p, bound=0.1, level=0.2)
+    assert found.alternative == "less"
+    assert found.hypothesis == "ece is 0.1 or more (event: class True)"
+    assert abs(found.null.values.mean() - 0.1) < 0.01
+    assert found.pvalue == (1 + np.sum(found.null.values <= found.statistic)) / 1001
+    assert found.to_frame("polars").select("bound", "upper", "level").row(0) == (0.1, found.upper, 0.2)
+
+
+def test_bound_and_level_may_be_any_numbers():
+    y, p = [0, 1, 1, 0, 1] * 20, [0.2, 0.7, 0.9, 0.3, 0.6] * 20
+    asked = equivalence_test(y, p, bound=Fraction(1, 20), level=Fraction(1, 10), n_resamples=50)
+    assert asked.pvalue == equivalence_test(y, p, bound=0.05, level=0.1, n_resamples=50).pvalue
