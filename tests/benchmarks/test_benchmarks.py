@@ -1,18 +1,24 @@
-"""What the benchmarks of plain metrics compute: the same numbers by every contender, and a page that tells losses."""
+"""The benchmarks compute the same numbers by every contender, and their pages tell losses."""
 
-import time
+import pickle
 from inspect import signature
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from sklearn.metrics import brier_score_loss
 
-from benchmarks import drawn
+from benchmarks import drawn, scale
 from benchmarks.__main__ import COMPARISONS, merged, parted
 from benchmarks.decades import Case, Decades, lines
-from benchmarks.first_calls import FirstCalls
-from benchmarks.measure import OURS, Contender, Timing, spelled, verdict
+from benchmarks.measure import OURS, Contender, Timing
+from benchmarks.parquet_contenders import CONTENDERS
 from benchmarks.peers import calibrant, numpy_lines, scikit_learn
+from benchmarks.process_tree import measured
+from benchmarks.scale import SUMS, on_paper
+from calibrant import assess, predictions
 
 BINS = 15
 PEERS = [numpy_lines, scikit_learn]
@@ -40,26 +46,6 @@ def test_one_call_gives_what_the_functions_give(classes):
     np.testing.assert_allclose(calibrant.six_at_once(y, prob, BINS)(), calibrant.six(y, prob, BINS)(), rtol=1e-12)
     event = (y == 1).astype(int), prob[:, 1]
     np.testing.assert_allclose(calibrant.three_at_once(*event, BINS)(), calibrant.three(*event, BINS)(), rtol=1e-12)
-
-
-def test_the_lines_of_a_peer_equal_the_log_loss():
-    y, prob = drawn.table(50, 20)
-    for peer in PEERS:
-        assert peer.log_loss(y, prob)() == pytest.approx(calibrant.log_loss(y, prob)(), rel=1e-12)
-    y, logit = drawn.logits(50, 20)
-    expected = calibrant.log_loss_of_logits(y, logit)()
-    assert numpy_lines.log_loss_of_logits(y, logit)() == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("precision", ["float64", "float32"])
-def test_what_is_drawn_has_its_shape_and_precision(precision, monkeypatch):
-    monkeypatch.setattr(drawn, "CELLS", 7)  # several blocks, the last one not full
-    y, prob = drawn.table(20, 3, precision)
-    assert (y.shape, prob.shape, prob.dtype) == ((20,), (20, 3), precision)
-    np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-6)
-    y, p = drawn.column(20, precision)
-    assert (y.shape, p.shape, p.dtype) == ((20,), (20,), precision)
-    assert set(np.unique(y)) == {0, 1}
 
 
 def test_labels_are_drawn_at_the_temperature_that_is_stated():
@@ -109,24 +95,6 @@ def test_a_peer_that_is_not_installed_is_skipped_aloud(answering):
     assert [line.split(",")[0] for line in race.skipped] == ["absent: skipped"]
 
 
-def test_a_peer_can_be_left_out_of_large_tables(answering):
-    race = answering(ours=0.5, other=0.5)
-    race = Decades(race.contenders, race.make, {"other": 10})
-    assert race.table((10, 100), 3, "float64").splitlines()[3].endswith(" | left out | under 1e-14 |")
-
-
-def test_a_slow_peer_is_called_once(answering, monkeypatch):
-    monkeypatch.setattr("benchmarks.decades.ONCE", 0.001)
-    calls = []
-
-    def slow():
-        calls.append(time.sleep(0.002))
-        return 0.5
-
-    assert "(once)" in answering(ours=0.5, slow=slow).table((10,), 3, "float64")
-    assert len(calls) == 1
-
-
 @pytest.mark.parametrize(
     ("numpy", "bold", "said"),
     [(1e-3, "NumPy lines", "**2.00**, slower than NumPy lines"), (4e-3, f"{OURS}, one call", "0.50 (NumPy lines)")],
@@ -137,17 +105,6 @@ def test_a_table_tells_who_is_faster_losses_included(numpy, bold, said):
     table = lines([case], dict.fromkeys(seconds, 0.0))
     assert [line.split(" | ")[0] for line in table[:-1] if "**" in line] == [f"| {bold}"]
     assert table[-1] == f"| calibrant, times as long as the fastest peer | {said} | |"
-
-
-def test_a_fresh_process_measures_a_second_call():
-    fresh = FirstCalls("ece")
-    table = fresh.table([("NumPy lines", True)], 1, 100_000, "float64")
-    run = fresh.found["NumPy lines", True, 100_000, "float64"]
-    assert run["input_bytes"] == 1_600_000
-    assert 0.0 < run["later_call_seconds"] <= run["call_seconds"] + run["import_seconds"] + 1.0
-    if run["later_extra_bytes"] is not None:
-        assert 0.4 < fresh.extra_of_input("NumPy lines", 100_000, "float64") < 3.0  # an index and a sum a row
-    assert table.splitlines()[2].startswith("| NumPy lines |")
 
 
 # The page
@@ -162,14 +119,83 @@ def test_a_section_measured_alone_replaces_its_own_and_no_other():
     assert list(after.items()) == [(first, "newest"), (second, "new"), (third, "newer"), ("By hand", "kept")]
 
 
+# The figures that docs/scale.md times
+
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+NEEDED = {
+    "DuckDB, by hand": ("duckdb", None),
+    "polars, by hand": ("polars", "1.30"),
+    "scikit-learn": ("sklearn", "1.7"),
+    "calibrant, streaming": ("pyarrow", None),
+}
+"""What a contender needs, and from which version on it has the options that its query takes."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows")
+    y, prob = drawn.table(6000, 3, "float32")
+    for number, some in enumerate((slice(0, 2000), slice(2000, 6000))):
+        columns = {"y": y[some]} | {f"p_{k}": column[some] for k, column in enumerate(prob.T)}
+        parquet.write_table(pa.table(columns), path / f"{number}.parquet")
+    return str(path)
+
+
+def figures(name, folder):
+    start, call = CONTENDERS[name]
+    with start() as opened:
+        return call(opened(folder), 3)
+
+
+@pytest.mark.parametrize("name", [name for name in scale.COMPARED if name != "calibrant, in memory"])
+def test_all_find_the_same_six_figures(name, folder):
+    module, version = NEEDED[name]
+    pytest.importorskip(module, minversion=version)
+    assert figures(name, folder) == pytest.approx(figures("calibrant, in memory", folder), rel=1e-6)
+
+
+@pytest.mark.deep
+def test_a_process_is_measured_once_it_is_ready(folder):
+    found = measured(
+        "benchmarks.parquet_contenders", "assess, streaming", folder, folder, "3"
+    )  # many ticks of the clock
+    assert found.found["found"] == pytest.approx(figures("assess, streaming", folder))
+    assert 0 < found.cpu_seconds < 60
+    assert found.peak_bytes > 10**7
+    with pytest.raises(RuntimeError, match=r"(?s)nobody.*KeyError"):
+        measured("benchmarks.parquet_contenders", "nobody", folder, folder, "3")
+
+
+def test_the_page_is_made_of_its_own_figures():
+    """Of the largest run: the plan on paper, the time of all calls, and what other pages quote."""
+    text = (DOCS / "scale.md").read_text(encoding="utf-8")
+    cells = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    run = {(name, rows): rest for name, rows, *rest in (line for line in cells if len(line) == 6) if "^" in rows}
+    largest = max((rows for name, rows in run if name == scale.STREAMED), key=lambda rows: int(rows[3:]))
+    a_row = float(run[scale.STREAMED, largest][1]) / 10 ** int(largest[3:])
+    assert on_paper(a_row, scale.CLASSES, largest) in text
+    took = sum(float(rest[0]) for rest in run.values()) + sum(float(c[2]) for c in cells if c[0] in ("2", "10", "100"))
+    assert f"took {took / 60:.0f} minutes" in text
+    assert f"files of 10^6 and {largest} rows" in (DOCS / "measured.md").read_text(encoding="utf-8")
+    how_to = (DOCS / "how-to" / "larger-than-memory.md").read_text(encoding="utf-8")
+    for rows in ("10^6", largest):
+        assert f"{run['assess, streaming', rows][3]} MB for {rows} rows" in " ".join(how_to.split())
+
+
 @pytest.mark.parametrize(
-    ("seconds", "said"),
-    [(1.234, "1.23 s"), (0.0998, "99.8 ms"), (0.1234, "123 ms"), (3.21e-5, "32.1 µs"), (150.2, "150 s")],
+    ("classes", "size"), [(2, 0.2e6), (3, 0.4e6), (10, SUMS), pytest.param(100, 2.2e6, marks=pytest.mark.deep)]
 )
-def test_times_are_spelled_in_the_unit_that_suits_them(seconds, said):
-    assert spelled(seconds) == said
+def test_sums_of_a_partition_have_the_size_that_pages_state(classes, size, monkeypatch):
+    """As sent from a worker: docs/how-to/clusters.md, docs/how-to/spark.md and docs/scale.md."""
+    rows, sizes = predictions(lambda: iter([drawn.table(50_000, classes, "float32")])), []
+    reduced = rows.reduce
 
+    def reduce(read):
+        found = reduced(read)
+        sizes.append(len(pickle.dumps(found)))
+        return found
 
-def test_a_verdict_can_be_missed():
-    assert "met" in verdict(0.04, 0.05)
-    assert "missed" in verdict(0.05, 0.05)
+    monkeypatch.setattr(rows, "reduce", reduce)
+    assess(rows)
+    assert sizes == [pytest.approx(size, rel=0.15)]
