@@ -226,7 +226,7 @@ def test_a_tensor_that_numpy_cannot_read_is_told_how_to_become_an_array(given, s
 # Percent, votes and rows that do not sum to one: what rows= makes of them, and that following a hint works
 
 
-SIX = np.array([0, 1, 2, 0, 1, 2])
+Y6 = np.array([0, 1, 2, 0, 1, 2])
 PERCENT = np.array(
     [
         [50.0, 30.0, 20.0],
@@ -237,7 +237,7 @@ PERCENT = np.array(
         [1.5, 0.0, 98.5],
     ]
 )
-FRACTIONS = PERCENT / 100
+P6 = PERCENT / 100
 EVENT = np.array([0, 1, 1, 0, 0, 1])
 SECOND = PERCENT[:, 1]
 
@@ -250,47 +250,43 @@ def as_read(y, values, **data):
 
 
 FORMS = {
-    "float64": (PERCENT, FRACTIONS),
+    "float64": (PERCENT, P6),
     "float32": (PERCENT.astype(np.float32), PERCENT.astype(np.float32).astype(float) / 100),
-    "whole numbers": (PERCENT[:4].astype(int), FRACTIONS[:4]),
-    "lists": (PERCENT.tolist(), FRACTIONS),
-    "pandas": (pd.DataFrame(PERCENT, columns=["0", "1", "2"]), FRACTIONS),
-    "polars": (pl.DataFrame(PERCENT, schema=["0", "1", "2"]), FRACTIONS),
+    "whole numbers": (PERCENT[:4].astype(int), P6[:4]),
     "two columns": (np.column_stack([100 - SECOND, SECOND]), np.column_stack([100 - SECOND, SECOND]) / 100),
     "one column": (SECOND, SECOND / 100),
-    "one column of whole numbers": (SECOND[:4].astype(int), SECOND[:4] / 100),
     "one column of rare events": (np.array([0.3, 0.9, 0.0, 0.1]), np.array([0.3, 0.9, 0.0, 0.1]) / 100),
 }
 
 
 @pytest.mark.parametrize(("given", "by_hand"), FORMS.values(), ids=FORMS)
 def test_percent_is_what_dividing_by_hand_gives(given, by_hand):
-    truth = (SIX if by_hand.ndim == 2 and by_hand.shape[1] == 3 else EVENT)[: len(by_hand)]
+    truth = (Y6 if by_hand.ndim == 2 and by_hand.shape[1] == 3 else EVENT)[: len(by_hand)]
     np.testing.assert_array_equal(as_read(truth, given, rows="percent"), by_hand)
 
 
 FUNCTIONS = {
     "assess": lambda p, **rows: (
-        cb.assess(SIX, p, metrics=["ece", "brier"], n_resamples=5, **rows).to_frame().to_numpy().tolist()
+        cb.assess(Y6, p, metrics=["ece", "brier"], n_resamples=5, **rows).to_frame().to_numpy().tolist()
     ),
-    "paired_test": lambda p, **rows: cb.paired_test(SIX, p, p[:, ::-1], n_resamples=20, rng=0, **rows).pvalue,
+    "paired_test": lambda p, **rows: cb.paired_test(Y6, p, p[:, ::-1], n_resamples=20, rng=0, **rows).pvalue,
     "decide": lambda p, **rows: cb.decide(p, 1 - np.eye(3), **rows).expected_cost.tolist(),
     "shift_prior": lambda p, **rows: shift_prior(p, old_prior=[1 / 3] * 3, new_prior=[0.5, 0.3, 0.2], **rows).tolist(),
     "estimate_prior": lambda p, **rows: estimate_prior(p, old_prior=[0.5, 0.3, 0.2], **rows).tolist(),
     "decision_curve": lambda p, **rows: (
         cb.decision_curve(EVENT, {"a": p[:, 1]}, n_resamples=0, **rows).to_frame().to_numpy().tolist()
     ),
-    "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(SIX, p, FRACTIONS, **rows).terms),
-    "simplex_points": lambda p, **rows: simplex_points(SIX, p, FRACTIONS, **rows).calibrated.tolist(),
+    "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(Y6, p, P6, **rows).terms),
+    "simplex_points": lambda p, **rows: simplex_points(Y6, p, P6, **rows).calibrated.tolist(),
     "a predicted class": lambda p, **rows: cb.expected_calibration_error(
-        SIX, p.max(axis=1), y_pred=p.argmax(axis=1), **rows
+        Y6, p.max(axis=1), y_pred=p.argmax(axis=1), **rows
     ),
 }
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 def test_every_function_reads_percent_and_takes_what_stands_beside_as_probabilities(function):
-    np.testing.assert_equal(function(PERCENT, rows="percent"), function(FRACTIONS))
+    np.testing.assert_equal(function(PERCENT, rows="percent"), function(P6))
 
 
 def test_percent_out_of_single_precision_is_put_back():
@@ -301,7 +297,7 @@ def test_percent_out_of_single_precision_is_put_back():
 def test_votes_and_rounded_percent_are_divided_by_their_sums():
     votes = np.array([[7, 3, 0], [0, 5, 5], [340, 330, 330]])
     by_hand = votes / votes.sum(axis=1, keepdims=True)
-    np.testing.assert_array_equal(as_read(SIX[:3], votes, rows="normalize"), by_hand)
+    np.testing.assert_array_equal(as_read(Y6[:3], votes, rows="normalize"), by_hand)
     np.testing.assert_allclose(as_read([0, 1], [[1e308, 1e308], [1e307, 3e307]], rows="normalize")[1], [0.25, 0.75])
 
 
@@ -310,8 +306,8 @@ def test_votes_and_rounded_percent_are_divided_by_their_sums():
 
 PERCENTS, SUMS, HOLED = {"rows": "percent"}, {"rows": "normalize"}, np.where(PERCENT == 80, np.nan, PERCENT)
 REFUSED_ROWS = [
-    (FRACTIONS, {"rows": "sum"}, "rows must be one of 'as-given', 'normalize', 'percent'; got 'sum'"),
-    (FRACTIONS, {"rows": "percent", "input": "logit"}, "rows must not be 'percent' where input='logit'"),
+    (P6, {"rows": "sum"}, "rows must be one of 'as-given', 'normalize', 'percent'; got 'sum'"),
+    (P6, {"rows": "percent", "input": "logit"}, "rows must not be 'percent' where input='logit'"),
     (PERCENT * 3, PERCENTS, "y_prob must hold percent in [0, 100]; got 150 at index"),
     (HOLED, PERCENTS, "y_prob must be finite; got nan at index (1, 1)"),
     (HOLED, SUMS, "y_prob must be finite; got nan at index (1, 1)"),
@@ -323,14 +319,14 @@ REFUSED_ROWS = [
 @pytest.mark.parametrize(("values", "data", "words"), REFUSED_ROWS, ids=[words[-30:] for *_, words in REFUSED_ROWS])
 def test_what_is_refused_says_what_must_hold(values, data, words):
     with pytest.raises(ValueError, match=re.escape(words)):
-        as_problem(SIX, values, **data)
+        as_problem(Y6, values, **data)
 
 
 def test_the_old_name_is_answered_with_the_new_one():
     with pytest.raises(TypeError, match=r"got 'normalize'\. Rows are divided by their sums with rows='normalize'\."):
-        cb.brier_score_loss(SIX, FRACTIONS, normalize=True)
+        cb.brier_score_loss(Y6, P6, normalize=True)
     with pytest.raises(TypeError, match="rows must be one of"):
-        cb.brier_score_loss(SIX, FRACTIONS, rows=True)
+        cb.brier_score_loss(Y6, P6, rows=True)
 
 
 # Hints: who sees them, what they say, and that following them works
@@ -365,7 +361,7 @@ LOGARITHMS = "If these are logarithms of probabilities, pass np.exp(y_prob)."
 MANY = np.random.default_rng(0).dirichlet(np.full(300, 50.0), 6) * 100
 SLIGHT = np.array([[1.02, -0.02, 0.0], [0.5, 0.3, 0.2]] * 3)
 ROUNDED = PERCENT.round(0)[[0, 1, 4, 4, 4, 4]]
-LOGITS_OF = np.array([[2.0, -1.0, 0.5]] * 6)
+Z6 = np.array([[2.0, -1.0, 0.5]] * 6)
 SIGMOIDS = np.array([[0.9, 0.8, 0.1], [0.1, 0.2, 0.1]] * 3)
 
 CLIP, CLIP_TABLE = (
@@ -386,48 +382,48 @@ def logistic(*z):
 
 # The numbers, the labels, the hint, what to do to follow it, and what must then be read.
 HINTS = [
-    (PERCENT, SIX, PASS_PERCENT, AS_PERCENT, FRACTIONS),
+    (PERCENT, Y6, PASS_PERCENT, AS_PERCENT, P6),
     (SECOND, EVENT, PASS_PERCENT, AS_PERCENT, SECOND / 100),
     (SECOND[:4].astype(int), EVENT[:4], PASS_PERCENT, AS_PERCENT, SECOND[:4] / 100),
     (MANY, [0, 1, 2, 3, 4, 299], PASS_PERCENT, AS_PERCENT, MANY / 100),
-    (zeros_first(PERCENT), SIX, f"{DROP} {PASS_PERCENT}", WITHOUT_FIRST, FRACTIONS[1:]),
-    (ROUNDED, SIX, f"If these are percent, pass rows='normalize' {EACH}", SUMMED, divided(ROUNDED)),
-    (PERCENT[:4] / 10, SIX[:4], f"{VOTES} {EACH}", SUMMED, FRACTIONS[:4]),
-    (PERCENT * 5, SIX, f"{COUNTS} {EACH} {LOGITS}", SUMMED, FRACTIONS),
-    (SIGMOIDS * 100, SIX, f"{VOTES} {EACH} {SEVERAL}", lambda v: (v[:, 0], PERCENTS), SIGMOIDS[:, 0]),
+    (zeros_first(PERCENT), Y6, f"{DROP} {PASS_PERCENT}", WITHOUT_FIRST, P6[1:]),
+    (ROUNDED, Y6, f"If these are percent, pass rows='normalize' {EACH}", SUMMED, divided(ROUNDED)),
+    (PERCENT[:4] / 10, Y6[:4], f"{VOTES} {EACH}", SUMMED, P6[:4]),
+    (PERCENT * 5, Y6, f"{COUNTS} {EACH} {LOGITS}", SUMMED, P6),
+    (SIGMOIDS * 100, Y6, f"{VOTES} {EACH} {SEVERAL}", lambda v: (v[:, 0], PERCENTS), SIGMOIDS[:, 0]),
     (
         SIGMOIDS,
-        SIX,
+        Y6,
         f"{SEVERAL} If these are shares of a sum, pass rows='normalize' {EACH}",
         on(lambda v: v[:, 0]),
         SIGMOIDS[:, 0],
     ),
-    (FRACTIONS * 1.01, SIX, DIVIDE, SUMMED, FRACTIONS),
-    (FRACTIONS / 2, SIX, DIVIDE, SUMMED, FRACTIONS),
-    (zeros_first(FRACTIONS), SIX, DROP, on(lambda v: v[1:]), FRACTIONS[1:]),
-    (zeros_first(FRACTIONS / 2), SIX, f"{DROP} {DIVIDE}", lambda v: (v[1:], SUMS), FRACTIONS[1:]),
+    (P6 * 1.01, Y6, DIVIDE, SUMMED, P6),
+    (P6 / 2, Y6, DIVIDE, SUMMED, P6),
+    (zeros_first(P6), Y6, DROP, on(lambda v: v[1:]), P6[1:]),
+    (zeros_first(P6 / 2), Y6, f"{DROP} {DIVIDE}", lambda v: (v[1:], SUMS), P6[1:]),
     (RARE, THREE, f"{CLIP} {PASS_PERCENT}", CLIPPED, [1.0, 0.5, 0.1]),
     (RARE, THREE, f"{CLIP} {PASS_PERCENT}", AS_PERCENT, RARE / 100),
     (np.array([-0.02, 0.5, 1.01]), THREE, f"{CLIP} {LOGITS}", CLIPPED, [0.0, 0.5, 1.0]),
-    (SLIGHT, SIX, f"{CLIP_TABLE} Then pass rows='normalize' {EACH}", CLIPPED_ROWS, divided(np.clip(SLIGHT, 0, None))),
+    (SLIGHT, Y6, f"{CLIP_TABLE} Then pass rows='normalize' {EACH}", CLIPPED_ROWS, divided(np.clip(SLIGHT, 0, None))),
     (
         SLIGHT * 100,
-        SIX,
+        Y6,
         f"{CLIP_TABLE} Then pass rows='normalize' {EACH}",
         CLIPPED_ROWS,
         divided(np.clip(SLIGHT, 0, None)),
     ),
     (np.array([[1.0005, 0.0], [0.5, 0.5]]), [0, 1], DIVIDE, SUMMED, [[1.0, 0.0], [0.5, 0.5]]),
-    (np.array([0, 1, 3, 2, 1, 0]), SIX, f"{CLASSES} {PASS_PERCENT}", on(lambda _: FRACTIONS), FRACTIONS),
-    (LOGITS_OF, SIX, LOGITS, LOGISTIC, np.exp(LOGITS_OF) / np.exp(LOGITS_OF).sum(axis=1, keepdims=True)),
+    (np.array([0, 1, 3, 2, 1, 0]), Y6, f"{CLASSES} {PASS_PERCENT}", on(lambda _: P6), P6),
+    (Z6, Y6, LOGITS, LOGISTIC, np.exp(Z6) / np.exp(Z6).sum(axis=1, keepdims=True)),
     (np.array([-2.0, 0.0, 3.0]), THREE, LOGITS, LOGISTIC, logistic(-2, 0, 3)),
     (np.array([120.0, 0.0, 3.0]), THREE, LOGITS, LOGISTIC, logistic(120, 0, 3)),
     (np.log([0.1, 0.5, 0.9]), THREE, f"{LOGITS} {LOGARITHMS}", on(np.exp), [0.1, 0.5, 0.9]),
-    (np.log(FRACTIONS[:3]), SIX[:3], LOGITS, LOGISTIC, FRACTIONS[:3]),
+    (np.log(P6[:3]), Y6[:3], LOGITS, LOGISTIC, P6[:3]),
 ]
 OF_PERCENT = [
-    (ROUNDED, SIX, DIVIDE, SUMMED, divided(ROUNDED)),
-    (FRACTIONS, SIX, "If these are fractions of one and not percent, leave rows='percent' out.", by(), FRACTIONS),
+    (ROUNDED, Y6, DIVIDE, SUMMED, divided(ROUNDED)),
+    (P6, Y6, "If these are fractions of one and not percent, leave rows='percent' out.", by(), P6),
     (
         np.array([102.0, -2, 50]),
         THREE,
@@ -474,15 +470,15 @@ def test_logits_are_never_suggested_for_what_percent_could_be(high, table):
 @pytest.mark.parametrize("make", [cb.TemperatureScaling, lambda: cb.ByNotion(cb.IsotonicCalibration())])
 def test_a_calibrator_says_to_divide_percent_by_hand(make):
     with pytest.raises(ValueError, match=r"got 50 .*\. If these are percent, divide them by 100\.$"):
-        make().fit(PERCENT, SIX)
+        make().fit(PERCENT, Y6)
     with pytest.raises(ValueError, match=r"If these are logits, give the calibrator input='logit'\.$"):
-        make().fit(LOGITS_OF, SIX)
+        make().fit(Z6, Y6)
     with pytest.raises(ValueError, match=r"got 0\.5 in row 0, and 5 more\. Divide each row by its sum\.$"):
-        make().fit(FRACTIONS / 2, SIX)
-    fitted = make().fit(PERCENT / 100, SIX)
+        make().fit(P6 / 2, Y6)
+    fitted = make().fit(PERCENT / 100, Y6)
     with pytest.raises(ValueError, match=r"If these are percent, divide them by 100\.$"):
         fitted.predict_proba(PERCENT)
-    assert fitted.predict_proba(FRACTIONS / 2 * 2).shape == FRACTIONS.shape
+    assert fitted.predict_proba(P6 / 2 * 2).shape == P6.shape
 
 
 # The command line
@@ -504,7 +500,7 @@ def run(capsys, *words):
     return code, *capsys.readouterr()
 
 
-MANY_Y = np.tile(SIX, 5)
+MANY_Y = np.tile(Y6, 5)
 MANY_PERCENT = np.tile(PERCENT, (5, 1))
 
 

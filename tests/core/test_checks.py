@@ -9,52 +9,46 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import calibrant as cb
-from calibrant import curves
+from calibrant import curves, datasets
 from calibrant._core import checks as must
 from calibrant.calibrators import Mixture
-from calibrant.datasets import make_softmax_forecast, make_survey_forecast
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import canonical_calibration_error
 from calibrant.registry import entries
 from calibrant.report.page import summarise
 from calibrant.significance import by_class, by_group, hosmer_lemeshow_test, paired_difference
 
+NO_NAMES = "a must hold at least one name; got"
+FALLING = np.array([[1.0, -2.0], [3.0, -4.0]])
+
+
+def chosen(word):
+    return must.choice("a", word, ("greater", "less"))
+
+
 OF_VALUES = [
     (lambda: must.require(False, "a must be one", value=[2], hint="Pass 1"), "a must be one; got [2]. Pass 1."),
     (lambda: must.require([], "a must be one", given="b has two", hint="Pass 1"), "a must be one; b has two. Pass 1."),
-    (
-        lambda: must.each(
-            "a", np.array([[1.0, -2.0], [3.0, -4.0]]), np.array([[True, False]] * 2), "rise", hint="Sort"
-        ),
-        "a must rise; got -2 at index (0, 1). Sort.",
-    ),
+    (lambda: must.each("a", FALLING, FALLING > 0, "rise", hint="Sort"), "a must rise; got -2 at index (0, 1). Sort."),
     (
         lambda: must.one_each("a", np.ones(2), 3, "share"),
         "a must hold a share for each of the 3 classes; got shape (2,). Pass them in column order.",
     ),
     (lambda: must.together(a=1, b=None), "a and b must be given together; b is missing. Pass both, or neither."),
-    (lambda: must.some("a", [], "name", hint="Pass ['x']"), "a must hold at least one name; got none. Pass ['x']."),
-    (
-        lambda: must.some("a", {}, "name", hint="Pass {'x': 1}"),
-        "a must hold at least one name; got an empty dict. Pass {'x': 1}.",
-    ),
+    (lambda: must.some("a", [], "name", hint="Pass ['x']"), f"{NO_NAMES} none. Pass ['x']."),
+    (lambda: must.some("a", {}, "name", hint="Pass {'x': 1}"), f"{NO_NAMES} an empty dict. Pass {{'x': 1}}."),
     (
         lambda: must.distinct_names("forecasts", [1, "1"]),
         "forecasts must have names that differ as text; got 1, '1'. Rename one of them.",
     ),
-    (
-        lambda: must.choice("a", "les", ("greater", "less")),
-        "a must be one of 'greater', 'less'; got 'les'. Did you mean 'less'?",
-    ),
+    (lambda: chosen("les"), "a must be one of 'greater', 'less'; got 'les'. Did you mean 'less'?"),
+    (lambda: chosen("LESS"), "a must be one of 'greater', 'less'; got 'LESS'. Did you mean 'less'?"),
     (lambda: Mixture(3), "mixture must be a number, at least 0 and below 1; got 3. Pass 0 for none."),
 ]
 OF_TYPES = [
     (lambda: must.list_of_names("a", "ece"), "a must be a list of names; got the string 'ece'. Pass ['ece']."),
     (lambda: must.list_of_names("a", np.array(3)), "a must be a list of names; got array(3). Pass a list."),
-    (
-        lambda: must.choice("a", ["less"], ("greater", "less")),
-        "a must be one of 'greater', 'less'; got ['less']. Pass one of them.",
-    ),
+    (lambda: chosen(["less"]), "a must be one of 'greater', 'less'; got ['less']. Pass one of them."),
 ]
 
 
@@ -79,79 +73,90 @@ def test_a_number_that_does_not_fit_is_named_by_its_place(values, place):
 # What is no option
 
 
-FOUR, FOUR_P = [0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4]
+RNG = np.random.default_rng(0)
+N = 120
+P = RNG.random(N)
+Y = (RNG.random(N) < P).astype(int)
+WORDS = np.array(["no", "yes"])[Y]
+TABLE = RNG.dirichlet(np.ones(3), N)
+LABEL = RNG.integers(0, 3, N)
+EVENTS = (np.random.default_rng(1).random((N, 3)) < 0.4).tolist()
+LOGIT = np.linspace(30.0, 60.0, N)
+X = RNG.normal(size=(N, 2))
+FOUND = cb.assess(LABEL, TABLE, n_resamples=9)
+ADVICE = cb.advise(LABEL, TABLE)
 OPTION_VALUES = [
     (
-        lambda: curves.calibration_map(lambda score: score * 5, FOUR, FOUR_P),
+        lambda: curves.calibration_map(lambda score: score * 5, Y, P),
         r"map must give values in \[0, 1\]; got 1\.005 at index",
     ),
     (
         lambda: curves.calibration_map(lambda score: score * np.nan),
         r"map must give values in \[0, 1\]; got nan at index",
     ),
-    (
-        lambda: cb.smooth_reliability_curve(FOUR, FOUR_P, smoother="local", bandwidth=0.1),
-        "bandwidth must be left out for a",
-    ),
+    (lambda: cb.smooth_reliability_curve(Y, P, smoother="local", bandwidth=0.1), "bandwidth must be left out for a"),
     (lambda: entries(np.array([0.5, 0.5])), r"kind must be one of 'metric', .*; got array\(\[0\.5, 0\.5\]\)\. Pass"),
     (
-        lambda: hosmer_lemeshow_test(FOUR, FOUR_P, n_resamples=10**30),
+        lambda: hosmer_lemeshow_test(Y, P, n_resamples=10**30),
         "n_resamples must be at most 10000000; got 10{30}. 1000 is",
     ),
-    (
-        lambda: cb.expected_calibration_error(FOUR, FOUR_P, binning=10**30),
-        "n_bins must be at most 10000000; got 10{30}. 10 to",
-    ),
+    (lambda: cb.expected_calibration_error(Y, P, binning=10**30), "n_bins must be at most 10000000; got 10{30}. 10 to"),
     (lambda: entries(()), r"kind must be one of 'metric', .*; got \(\)\. Pass one"),
-    (lambda: cb.log_loss(FOUR, FOUR_P, clip=0.5), "clip must be a number, at least 0 and below 0.5; got 0.5"),
+    (lambda: cb.log_loss(Y, P, clip=0.5), "clip must be a number, at least 0 and below 0.5; got 0.5"),
+    (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=0.0), r"bandwidth must be a number, at least 0\.001 and at"),
     (
-        lambda: cb.smooth_reliability_curve(FOUR, FOUR_P, bandwidth=0.0),
-        r"bandwidth must be a number, at least 0\.001 and at",
-    ),
-    (
-        lambda: cb.smooth_reliability_curve(FOUR, FOUR_P, bandwidth=2),
+        lambda: cb.smooth_reliability_curve(Y, P, bandwidth=2),
         r"bandwidth must be a number, at least 0\.001 and at most 1",
     ),
     (
-        lambda: cb.expected_calibration_error(FOUR, FOUR_P, input=np.array([0.5, 0.5])),
+        lambda: cb.expected_calibration_error(Y, P, input=np.array([0.5, 0.5])),
         "input must be 'probability' or 'logit';",
     ),
-    (lambda: make_survey_forecast(-1), "n must be a whole number, at least 1; got -1. Pass"),
-    (lambda: make_softmax_forecast(0, 3), "n must be a whole number, at least 1; got 0. Pass 1000"),
+    (lambda: datasets.make_survey_forecast(-1), "n must be a whole number, at least 1; got -1. Pass"),
+    (lambda: datasets.make_softmax_forecast(0, 3), "n must be a whole number, at least 1; got 0. Pass 1000"),
+    (
+        lambda: cb.paired_test(WORDS, P, P**2),
+        r"Say which label the probability speaks of: pos_label='no' or pos_label='yes'\.",
+    ),
+    (lambda: paired_difference(Y, P, np.column_stack([1 - P, P])), r"Compare forecasts of the same rows and classes\."),
+    (lambda: cb.advise(Y, P, n_folds=1), r"Pass n_folds=5\."),
+    (lambda: paired_difference(Y, P, P**2, level=95), r"For a 95 % interval pass level=0\.05\."),
+    (
+        lambda: cb.paired_test(Y, P, P**2, alternative="smaller"),
+        r"alternative must be one of 'greater', 'less', 'two-sided'; got 'smaller'\. Pass one of them\.",
+    ),
+    (
+        lambda: summarise({"a": cb.assess(LABEL, TABLE, metrics=["nll"], n_resamples=9)}),
+        r"was assessed without accuracy, ece\. Add them to metrics=\.",
+    ),
+    (lambda: cb.equivalence_test(Y, P, bound=2), r"Pass the largest error that you accept, such as 0\.02\."),
 ]
 OPTION_TYPES = [
+    (lambda: summarise({"a": FOUND, "b": FOUND}, advice=ADVICE), r"Pass {'name': advise\(\.\.\.\)}\."),
+    (lambda: cb.CalibratedClassifier(GaussianNB(), 3).fit(X, Y), r"Pass 'temperature', or TemperatureScaling\(\)\."),
+    (lambda: by_class("cox", Y, P), "test must be a function such as spiegelhalter_test; got 'cox'. Pass it with"),
+    (lambda: by_group("cox", Y, P, Y), "test must be a function such as spiegelhalter_test; got 'cox'"),
     (
-        lambda: by_class("cox", FOUR, FOUR_P),
-        "test must be a function such as spiegelhalter_test; got 'cox'. Pass it with",
-    ),
-    (lambda: by_group("cox", FOUR, FOUR_P, FOUR), "test must be a function such as spiegelhalter_test; got 'cox'"),
-    (
-        lambda: by_class(lambda y, p: cb.spiegelhalter_test(y, p), FOUR, FOUR_P, sample_weight=[2, 1, 1, 1]),
+        lambda: by_class(lambda y, p: cb.spiegelhalter_test(y, p), Y, P, sample_weight=P),
         "test must take y_true, y_prob,",
     ),
+    (lambda: by_group(lambda *rows, **data: 0.5, Y, P, Y), "test must return a TestResult; <function .*> returned"),
+    (lambda: curves.plot_roc(curves.roc_curve(Y, P), panels=1), "panels must be a list of names;"),
+    (lambda: canonical_calibration_error(Y, P, binning=cb.EqualMass(5)), "binning must be a whole number, a word, or"),
     (
-        lambda: by_group(lambda *rows, **data: 0.5, FOUR, FOUR_P, FOUR),
-        "test must return a TestResult; <function .*> returned",
-    ),
-    (lambda: curves.plot_roc(curves.roc_curve(FOUR, FOUR_P), panels=1), "panels must be a list of names;"),
-    (
-        lambda: canonical_calibration_error(FOUR, FOUR_P, binning=cb.EqualMass(5)),
-        "binning must be a whole number, a word, or",
-    ),
-    (
-        lambda: cb.plot_reliability(cb.reliability_curve(FOUR, FOUR_P), panels=0.5),
+        lambda: cb.plot_reliability(cb.reliability_curve(Y, P), panels=0.5),
         r"panels must be a list of names; got 0\.5\.",
     ),
     (
-        lambda: curves.plot_smooth_reliability(cb.smooth_reliability_curve(FOUR, FOUR_P), panels=int),
+        lambda: curves.plot_smooth_reliability(cb.smooth_reliability_curve(Y, P), panels=int),
         "panels must be a list of names;",
     ),
     (
-        lambda: curves.plot_bin_test(curves.bin_test_curve(FOUR, FOUR_P), panels=1),
+        lambda: curves.plot_bin_test(curves.bin_test_curve(Y, P), panels=1),
         r"panels must be a list of names; got 1\. Pass a list",
     ),
-    (lambda: cb.paired_test(FOUR, FOUR_P, FOUR_P, alternative={}), r"alternative must be one of .*; got \{\}"),
-    (lambda: make_softmax_forecast(0.5, 3), "n must be a whole number, at least 1; got 0.5"),
+    (lambda: cb.paired_test(Y, P, P, alternative={}), r"alternative must be one of .*; got \{\}"),
+    (lambda: datasets.make_softmax_forecast(0.5, 3), "n must be a whole number, at least 1; got 0.5"),
 ]
 
 
@@ -173,19 +178,6 @@ def test_a_map_that_misses_an_end_by_rounding_is_clipped():
 # What errors and warnings tell to do: the first call fails, the second works
 
 
-RNG = np.random.default_rng(0)
-N = 120
-P = RNG.random(N)
-Y = (RNG.random(N) < P).astype(int)
-WORDS = np.array(["no", "yes"])[Y]
-TABLE = RNG.dirichlet(np.ones(3), N)
-LABEL = RNG.integers(0, 3, N)
-EVENTS = (np.random.default_rng(1).random((N, 3)) < 0.4).tolist()
-LOGIT = np.linspace(30.0, 60.0, N)
-X = RNG.normal(size=(N, 2))
-FOUND = cb.assess(LABEL, TABLE, n_resamples=9)
-ADVICE = cb.advise(LABEL, TABLE)
-
 HINTS = {
     "one score": (
         lambda: cb.BetaCalibration().fit(TABLE, LABEL),
@@ -202,16 +194,6 @@ HINTS = {
         r"If it is one-hot encoded, pass y_true\.argmax\(axis=1\)",
         lambda: cb.log_loss(np.eye(3)[LABEL].argmax(axis=1), TABLE),
     ),
-    "labels that are words": (
-        lambda: cb.paired_test(WORDS, P, P**2),
-        r"Say which label the probability speaks of: pos_label='no' or pos_label='yes'\.",
-        lambda: cb.paired_test(WORDS, P, P**2, pos_label="yes"),
-    ),
-    "rows in other numbers": (
-        lambda: paired_difference(Y, P, TABLE[:, :2] / TABLE[:, :2].sum(axis=1, keepdims=True)),
-        r"Compare forecasts of the same rows and classes\.",
-        lambda: paired_difference(Y, P, P**2),
-    ),
     "answers in other words": (
         lambda: cb.paired_test(Y, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P]), y_true_b=WORDS),
         r"got \[0, 1\] and \['no', 'yes'\]\. Write both with the same labels",
@@ -223,37 +205,6 @@ HINTS = {
         lambda: cb.SafeCalibrator(3).fit(P, Y),
         r"Pass 'temperature', or TemperatureScaling\(\)\.",
         lambda: (cb.SafeCalibrator("temperature").fit(P, Y), cb.SafeCalibrator(cb.TemperatureScaling()).fit(P, Y)),
-    ),
-    "no calibrator of a classifier": (
-        lambda: cb.CalibratedClassifier(GaussianNB(), 3).fit(X, Y),
-        r"Pass 'temperature', or TemperatureScaling\(\)\.",
-        lambda: cb.CalibratedClassifier(GaussianNB(), "temperature").fit(X, Y),
-    ),
-    "folds of advice": (lambda: cb.advise(Y, P, n_folds=1), r"Pass n_folds=5\.", lambda: cb.advise(Y, P, n_folds=5)),
-    "level": (
-        lambda: paired_difference(Y, P, P**2, level=95),
-        r"For a 95 % interval pass level=0\.05\.",
-        lambda: paired_difference(Y, P, P**2, level=0.05),
-    ),
-    "sides": (
-        lambda: cb.paired_test(Y, P, P**2, alternative="smaller"),
-        r"alternative must be one of 'greater', 'less', 'two-sided'; got 'smaller'\. Pass one of them\.",
-        lambda: cb.paired_test(Y, P, P**2, alternative="less"),
-    ),
-    "metrics of a report": (
-        lambda: summarise({"a": cb.assess(LABEL, TABLE, metrics=["nll"], n_resamples=9)}),
-        r"was assessed without accuracy, ece\. Add them to metrics=\.",
-        lambda: summarise({"a": cb.assess(LABEL, TABLE, metrics=["nll", "accuracy", "ece"], n_resamples=9)}),
-    ),
-    "whose advice": (
-        lambda: summarise({"a": FOUND, "b": FOUND}, advice=ADVICE),
-        r"Pass {'name': advise\(\.\.\.\)}\.",
-        lambda: summarise({"a": FOUND, "b": FOUND}, advice={"a": ADVICE}),
-    ),
-    "bound": (
-        lambda: cb.equivalence_test(Y, P, bound=2),
-        r"Pass the largest error that you accept, such as 0\.02\.",
-        lambda: cb.equivalence_test(Y, P, bound=0.02),
     ),
 }
 

@@ -11,14 +11,7 @@ from scipy.integrate import quad
 from scipy.special import expit
 
 from calibrant import datasets, load_digits_forecast
-from calibrant import datasets as synthetic
-from calibrant.datasets import (
-    KnownTruth,
-    SurveyMixture,
-    load_survey_table_2,
-    make_softmax_forecast,
-    make_survey_forecast,
-)
+from calibrant.datasets import KnownTruth, SurveyMixture, make_softmax_forecast, make_survey_forecast
 
 ORDER = {2: (2, 1), 3: (1, 2, 3)}  # the survey's class of each label
 LOGISTIC = ["under-confident", "over-confident"]
@@ -72,18 +65,6 @@ def test_the_highest_posterior_of_class_3_depends_on_what_its_8_is(class_3, high
     assert at_0 == pytest.approx(third / (third + sum(densities)), rel=1e-12)
 
 
-def test_other_numbers_of_classes_are_refused():
-    with pytest.raises(ValueError, match=r"must be 2 or 3; got 4.*make_softmax_forecast"):
-        SurveyMixture(4)
-
-
-def test_what_the_8_of_class_3_cannot_be_is_refused():
-    with pytest.raises(ValueError, match=r"class_3 must be one of 'variance', 'standard deviation'; got 'sd'"):
-        SurveyMixture(3, "sd")
-    with pytest.raises(ValueError, match=r"of a third class.*n_classes=2\. Pass n_classes=3"):
-        SurveyMixture(2, "standard deviation")
-
-
 # The forecasts
 
 
@@ -124,18 +105,6 @@ def test_the_under_confident_forecast_barely_leaves_the_range_from_a_tenth_to_ni
     assert 0.87 < prob.max() < 0.91
 
 
-def test_one_seed_is_one_survey_forecast():
-    one, same, other = (make_survey_forecast(20, rng=seed) for seed in (0, np.random.default_rng(0), 1))
-    assert one.prob.tolist() == same.prob.tolist() != other.prob.tolist()
-
-
-def test_what_the_survey_has_not_is_refused_with_a_hint():
-    with pytest.raises(ValueError, match=r"model must be one of 'bayes-optimal'.*got 'svm'"):
-        make_survey_forecast(10, model="svm")
-    with pytest.raises(ValueError, match=r"speaks of two classes; got n_classes=3.*'bayes-optimal'"):
-        make_survey_forecast(10, n_classes=3)
-
-
 def test_bayes_rule_reads_the_eight_of_class_3_as_it_is_told():
     asked = {"n_classes": 3, "class_3": "standard deviation"}
     truth = make_survey_forecast(1000, model="bayes-optimal", rng=0, **asked)
@@ -153,12 +122,12 @@ def test_the_accuracy_of_two_classes_is_an_integral_over_their_difference(scale)
         return np.exp(-d * d / 4) / np.sqrt(np.pi) * expit(scale * d)
 
     expected = sum(quad(integrand, *ends, epsabs=1e-11)[0] for ends in ((0, 10 / scale), (10 / scale, 60)))
-    assert synthetic.bayes_accuracy(scale, 2) == pytest.approx(expected, abs=1e-7)
+    assert datasets.bayes_accuracy(scale, 2) == pytest.approx(expected, abs=1e-7)
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 1000, 100_000])
 def test_without_scale_the_accuracy_is_that_of_chance(n_classes):
-    assert synthetic.bayes_accuracy(0.0, n_classes) * n_classes == pytest.approx(1, abs=2e-5)
+    assert datasets.bayes_accuracy(0.0, n_classes) * n_classes == pytest.approx(1, abs=2e-5)
 
 
 @pytest.mark.parametrize("accuracy", [0.501, 0.8, 0.9999])
@@ -200,7 +169,7 @@ def test_single_precision_is_the_same_forecast():
 
 
 def test_memory_beside_the_result_is_a_few_blocks(monkeypatch):
-    monkeypatch.setattr(synthetic, "NUMBERS_AT_A_TIME", 1 << 14)
+    monkeypatch.setattr(datasets, "NUMBERS_AT_A_TIME", 1 << 14)
     make_softmax_forecast(10, 64)  # the scale is found once
     tracemalloc.start()
     truth = make_softmax_forecast(1 << 14, 64, rng=0)
@@ -211,13 +180,16 @@ def test_memory_beside_the_result_is_a_few_blocks(monkeypatch):
 
 
 def test_a_row_may_be_longer_than_a_block(monkeypatch):
-    monkeypatch.setattr(synthetic, "NUMBERS_AT_A_TIME", 2)
+    monkeypatch.setattr(datasets, "NUMBERS_AT_A_TIME", 2)
     truth = make_softmax_forecast(5, 3, rng=0)
     assert truth.prob.sum(axis=1) == pytest.approx(1)
 
 
-def test_one_seed_is_one_forecast():
-    one, same, other = (make_softmax_forecast(20, 3, rng=seed) for seed in (0, np.random.default_rng(0), 1))
+@pytest.mark.parametrize(
+    "make", [lambda rng: make_softmax_forecast(20, 3, rng=rng), lambda rng: make_survey_forecast(20, rng=rng)]
+)
+def test_one_seed_is_one_forecast(make):
+    one, same, other = map(make, (0, np.random.default_rng(0), 1))
     assert one.prob.tolist() == same.prob.tolist() != other.prob.tolist()
 
 
@@ -234,10 +206,25 @@ REFUSED = [
 ]
 
 
+OF_THE_SURVEY = [
+    (lambda: SurveyMixture(4), r"must be 2 or 3; got 4.*make_softmax_forecast"),
+    (lambda: SurveyMixture(3, "sd"), r"class_3 must be one of 'variance', 'standard deviation'; got 'sd'"),
+    (lambda: SurveyMixture(2, "standard deviation"), r"of a third class.*n_classes=2\. Pass n_classes=3"),
+    (lambda: make_survey_forecast(10, model="svm"), r"model must be one of 'bayes-optimal'.*got 'svm'"),
+    (lambda: make_survey_forecast(10, n_classes=3), r"of two classes; got n_classes=3.*'bayes-optimal'"),
+]
+
+
 @pytest.mark.parametrize(("options", "error", "message"), REFUSED)
 def test_what_cannot_be_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         make_softmax_forecast(10, **{"n_classes": 4} | options)
+
+
+@pytest.mark.parametrize(("call", "message"), OF_THE_SURVEY)
+def test_what_the_survey_has_not_is_refused_with_a_hint(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 # Toys and digits
@@ -289,7 +276,7 @@ MADE = [
     make_survey_forecast(8, model="under-confident", rng=0),
     make_survey_forecast(8, model="bayes-optimal", n_classes=3, rng=0),
     make_softmax_forecast(8, 4, rng=0),
-    load_survey_table_2(),
+    datasets.load_survey_table_2(),
 ]
 
 
