@@ -16,7 +16,6 @@ from benchmarks.decades import Case, Decades, lines
 from benchmarks.measure import OURS, Contender, Timing
 from benchmarks.parquet_contenders import CONTENDERS
 from benchmarks.peers import calibrant, numpy_lines, scikit_learn
-from benchmarks.process_tree import measured
 from benchmarks.scale import SUMS, on_paper
 from calibrant import assess, predictions
 
@@ -26,26 +25,19 @@ PEERS = [numpy_lines, scikit_learn]
 
 @pytest.mark.parametrize("peer", PEERS)
 @pytest.mark.parametrize("classes", [2, 3, 40])
-def test_the_lines_of_a_peer_equal_six_metrics_of_a_table(peer, classes):
+def test_the_lines_of_a_peer_and_one_call_equal_metrics_of_a_table_and_a_column(peer, classes):
     if peer is scikit_learn and "labels" not in signature(brier_score_loss).parameters:
         pytest.skip("scikit-learn has a Brier score of several classes from 1.7 on")
-    y, prob = drawn.table(300, classes)
-    np.testing.assert_allclose(peer.six(y, prob, BINS)(), calibrant.six(y, prob, BINS)(), rtol=1e-12)
-
-
-@pytest.mark.parametrize("peer", PEERS)
-def test_the_lines_of_a_peer_equal_metrics_of_a_column(peer):
-    y, p = drawn.column(300)
-    np.testing.assert_allclose(peer.three(y, p, BINS)(), calibrant.three(y, p, BINS)(), rtol=1e-12)
-    assert peer.ece(y, p, BINS)() == pytest.approx(calibrant.ece(y, p, BINS)(), rel=1e-12)
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_one_call_gives_what_the_functions_give(classes):
-    y, prob = drawn.table(300, classes)
-    np.testing.assert_allclose(calibrant.six_at_once(y, prob, BINS)(), calibrant.six(y, prob, BINS)(), rtol=1e-12)
-    event = (y == 1).astype(int), prob[:, 1]
-    np.testing.assert_allclose(calibrant.three_at_once(*event, BINS)(), calibrant.three(*event, BINS)(), rtol=1e-12)
+    table, column = drawn.table(300, classes), drawn.column(300)
+    for other, ours, data in [
+        (peer.six, calibrant.six, table),
+        (calibrant.six_at_once, calibrant.six, table),
+        (peer.three, calibrant.three, column),
+        (calibrant.three_at_once, calibrant.three, column),
+        (peer.ece, calibrant.ece, column),
+    ]:
+        np.testing.assert_allclose(other(*data, BINS)(), ours(*data, BINS)(), rtol=1e-12)
+    np.testing.assert_allclose(peer.log_loss(*table)(), calibrant.log_loss(*table)(), rtol=1e-12)
 
 
 def test_labels_are_drawn_at_the_temperature_that_is_stated():
@@ -153,18 +145,6 @@ def test_all_find_the_same_six_figures(name, folder):
     module, version = NEEDED[name]
     pytest.importorskip(module, minversion=version)
     assert figures(name, folder) == pytest.approx(figures("calibrant, in memory", folder), rel=1e-6)
-
-
-@pytest.mark.deep
-def test_a_process_is_measured_once_it_is_ready(folder):
-    found = measured(
-        "benchmarks.parquet_contenders", "assess, streaming", folder, folder, "3"
-    )  # many ticks of the clock
-    assert found.found["found"] == pytest.approx(figures("assess, streaming", folder))
-    assert 0 < found.cpu_seconds < 60
-    assert found.peak_bytes > 10**7
-    with pytest.raises(RuntimeError, match=r"(?s)nobody.*KeyError"):
-        measured("benchmarks.parquet_contenders", "nobody", folder, folder, "3")
 
 
 def test_the_page_is_made_of_its_own_figures():
