@@ -267,16 +267,8 @@ def test_percent_is_what_dividing_by_hand_gives(given, by_hand):
 
 
 FUNCTIONS = {
-    "assess": lambda p, **rows: (
-        cb.assess(Y6, p, metrics=["ece", "brier"], n_resamples=5, **rows).to_frame().to_numpy().tolist()
-    ),
-    "paired_test": lambda p, **rows: cb.paired_test(Y6, p, p[:, ::-1], n_resamples=20, rng=0, **rows).pvalue,
-    "decide": lambda p, **rows: cb.decide(p, 1 - np.eye(3), **rows).expected_cost.tolist(),
     "shift_prior": lambda p, **rows: shift_prior(p, old_prior=[1 / 3] * 3, new_prior=[0.5, 0.3, 0.2], **rows).tolist(),
     "estimate_prior": lambda p, **rows: estimate_prior(p, old_prior=[0.5, 0.3, 0.2], **rows).tolist(),
-    "decision_curve": lambda p, **rows: (
-        cb.decision_curve(EVENT, {"a": p[:, 1]}, n_resamples=0, **rows).to_frame().to_numpy().tolist()
-    ),
     "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(Y6, p, P6, **rows).terms),
     "simplex_points": lambda p, **rows: simplex_points(Y6, p, P6, **rows).calibrated.tolist(),
     "a predicted class": lambda p, **rows: cb.expected_calibration_error(
@@ -286,7 +278,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
-def test_every_function_reads_percent_and_takes_what_stands_beside_as_probabilities(function):
+def test_a_function_of_several_arrays_reads_percent_and_takes_what_stands_beside_as_probabilities(function):
     np.testing.assert_equal(function(PERCENT, rows="percent"), function(P6))
 
 
@@ -453,12 +445,13 @@ def test_what_single_precision_adds_is_no_reason_to_refuse(beyond):
 
 @pytest.mark.parametrize("make", [cb.TemperatureScaling, lambda: cb.ByNotion(cb.IsotonicCalibration())])
 def test_a_calibrator_says_to_divide_percent_by_hand(make):
-    with pytest.raises(ValueError, match=r"got 50 .*\. If these are percent, divide them by 100\.$"):
-        make().fit(PERCENT, Y6)
-    with pytest.raises(ValueError, match=r"If these are logits, give the calibrator input='logit'\.$"):
-        make().fit(Z6, Y6)
-    with pytest.raises(ValueError, match=r"got 0\.5 in row 0, and 5 more\. Divide each row by its sum\.$"):
-        make().fit(P6 / 2, Y6)
+    for given_, words in [
+        (PERCENT, r"got 50 .*\. If these are percent, divide them by 100\.$"),
+        (Z6, r"If these are logits, give the calibrator input='logit'\.$"),
+        (P6 / 2, r"got 0\.5 in row 0, and 5 more\. Divide each row by its sum\.$"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            make().fit(given_, Y6)
     fitted = make().fit(PERCENT / 100, Y6)
     with pytest.raises(ValueError, match=r"If these are percent, divide them by 100\.$"):
         fitted.predict_proba(PERCENT)

@@ -35,12 +35,6 @@ def test_a_few_calls_break_no_law(capsys):
     assert count["refused"] > 3
 
 
-def wrong(monkeypatch, function):
-    """Judge a call of a function that stands in the place of a metric."""
-    monkeypatch.setattr(calibrant, "expected_calibration_error", function)
-    return judged(Case("expected_calibration_error", ROWS, "calibrant.expected_calibration_error(y, p)"))
-
-
 def changing(y, p):
     p[0] = 0.5
     return 0.1
@@ -76,7 +70,9 @@ BROKEN = {
 @pytest.mark.parametrize(("fault", "function"), BROKEN.items(), ids=BROKEN)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_each_broken_law_is_seen(fault, function, monkeypatch):
-    verdict = wrong(monkeypatch, function)
+    """Of a function that stands in the place of a metric."""
+    monkeypatch.setattr(calibrant, "expected_calibration_error", function)
+    verdict = judged(Case("expected_calibration_error", ROWS, "calibrant.expected_calibration_error(y, p)"))
     assert verdict.outcome == "broken"
     assert fault in " ".join(verdict.faults)
 
