@@ -1,4 +1,4 @@
-"""The examples of the documentation run and print what stands below them.
+"""The examples of the documentation run and print what stands below them; pages agree with tables and pictures.
 
 Each page runs in a process of its own, since a page may declare things.
 """
@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant import assess, load_digits_forecast, measure, optimal_threshold, spiegelhalter_test
+from calibrant import optimal_threshold
 from calibrant._core.registry import entries
 from calibrant.decisions.thresholds import threshold_of
+from tools import make_gallery
 from tools.pages import shelves
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -34,7 +35,13 @@ CLOSED = "\nimport matplotlib.pyplot\nmatplotlib.pyplot.close('all')\n"
 """Between the blocks of a page: a notebook closes its figures as well, and matplotlib keeps no more than 20 open."""
 
 
-QUICK = {"get-started.md", "notions.md", "extending.md"}
+def python(*words, folder, path=FROM_THE_ROOT):
+    """Run Python in a process of its own."""
+    env = os.environ | {"MPLBACKEND": "agg", "PYTHONPATH": path}
+    return subprocess.run([sys.executable, *words], cwd=folder, env=env, capture_output=True, text=True, check=False)
+
+
+QUICK = {"get-started.md", "notions.md", "extending.md", "survey.md"}
 """Pages whose examples `make test` runs; the others are deep."""
 
 
@@ -48,14 +55,7 @@ QUICK = {"get-started.md", "notions.md", "extending.md"}
 )
 def test_every_example_of_the_page_runs(page, tmp_path):
     pytest.importorskip("matplotlib")
-    done = subprocess.run(
-        [sys.executable, "-W", "error::RuntimeWarning", "-c", CLOSED.join(EXAMPLES[page])],
-        cwd=tmp_path,
-        env=os.environ | {"MPLBACKEND": "agg", "PYTHONPATH": FROM_THE_ROOT},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python("-W", "error::RuntimeWarning", "-c", CLOSED.join(EXAMPLES[page]), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     shown = [block for block in PRINTED[page] if not block.startswith(NOT_PRINTED)]
     assert [block for block in shown if block not in done.stdout] == []
@@ -73,15 +73,9 @@ DECLARED = {
 def under_law(page, chosen, folder, *laws):
     """Run laws over what a page declares, in a process of its own, and return what it prints."""
     (folder / "page.py").write_text(page, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "page", "-p", "no:cacheprovider", "-v", "-m", "not deep", "-k", chosen]
-        + [str(LAWS / f"test_{law}.py") for law in laws],
-        cwd=DOCS.parent,
-        env=os.environ | {"MPLBACKEND": "agg", "PYTHONPATH": f"{folder}{os.pathsep}{FROM_THE_ROOT}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    files = [str(LAWS / f"test_{law}.py") for law in laws]
+    words = ["-m", "pytest", "-p", "page", "-p", "no:cacheprovider", "-v", "-m", "not deep", "-k", chosen, *files]
+    done = python(*words, folder=DOCS.parent, path=f"{folder}{os.pathsep}{FROM_THE_ROOT}")
     return done.stdout + done.stderr
 
 
@@ -187,38 +181,6 @@ def test_what_the_table_of_the_readme_says_of_others_has_a_line_in_the_scope():
     assert set(named) <= set(lines)
 
 
-def test_a_soft_label_is_two_rows_with_weights():
-    rng = np.random.default_rng(0)
-    p, q = rng.uniform(0.1, 0.9, (2, 200))
-    label, weight = np.repeat([1, 0], 200), np.append(q, 1 - q)
-    found = measure(label, np.append(p, p), sample_weight=weight, metrics=["brier", "nll"])
-    assert found["brier"] == pytest.approx(np.mean(q * (1 - p) ** 2 + (1 - q) * p**2))
-    assert found["nll"] == pytest.approx(-np.mean(q * np.log(p) + (1 - q) * np.log(1 - p)))
-    with pytest.raises(ValueError, match="y_true must hold class labels"):
-        measure(q, p)
-
-
-def test_tests_of_repeated_rows_reject_too_often_and_of_one_row_a_patient_do_not():
-    """Calibrated forecasts of 100 patients, of which each has five equal rows."""
-    rejected = []
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        p = rng.uniform(0.1, 0.9, 100)
-        y = rng.random(100) < p
-        pairs = [(y, p), (np.repeat(y, 5), np.repeat(p, 5))]
-        rejected.append([spiegelhalter_test(*pair).pvalue < 0.05 for pair in pairs])
-    one, all_rows = np.mean(rejected, axis=0)
-    assert one < 0.12
-    assert all_rows > 0.25
-
-
-def test_the_limits_of_ordered_classes_are_events_of_the_digits():
-    y, prob = load_digits_forecast()
-    for k in range(1, 10):
-        found = assess(y >= k, prob[:, k:].sum(axis=1).clip(max=1), n_resamples=10, metrics=["brier"])
-        assert found["brier"].value < 0.2
-
-
 SOURCE = DOCS.parent / "src" / "calibrant"
 
 
@@ -233,3 +195,64 @@ def test_every_file_that_a_page_on_the_source_names_is_there(page):
 def test_a_stranger_finds_the_file_of_everything_that_is_declared(kind):
     files = {entry.target.__module__.removeprefix("calibrant.").replace(".", "/") for entry in entries(kind).values()}
     assert sorted(file for file in files if f"`{file}.py`" not in PAGES["how-it-works.md"]) == []
+
+
+# Figures of the study of harm
+
+
+EXPERIMENTS = (54, 54, 42)
+"""Of two classes with 100, 200 and 500 rows: two draws of the rows of each of 27 sets of predictions that has enough."""
+
+
+def tables_of_harm():
+    """By table of the page: shares of harm in percent, without and with `SafeCalibrator`, of each method and number of rows."""
+    page = PAGES["do-no-harm.md"]
+    found = re.findall(r"^\| harm in % of experiments, K [=>] 2, .*\n.*\n((?:\|.*\n)+)", page, flags=re.M)
+    assert "356 experiments" in page
+    return [
+        {
+            name: np.array([pair.split("/") for pair in pairs], dtype=float)
+            for name, *pairs in ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
+        }
+        for table in found
+    ]
+
+
+def test_pages_agree_on_what_to_take_for_two_classes_and_hundreds_of_rows():
+    of_two, _ = tables_of_harm()
+
+    def harmed(names, safe):
+        found = [np.average(of_two[name][:3, int(safe)], weights=EXPERIMENTS) for name in names]
+        return " to ".join(dict.fromkeys(f"{share:.0f}" for share in (min(found), max(found))))
+
+    structured, others = ("sms", "svs"), ("beta", "quadratic")
+    said = PAGES["calibrators.md"]
+    assert f"do harm in {harmed(('sms',), False)} % of the experiments, the others in {harmed(others, False)} %" in said
+    assert harmed(structured, False) == "22"
+    assert f"all in {harmed(structured + others, True)} %" in said
+
+
+# The gallery
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    """Pictures of the examples; the first example has none."""
+    first, *others = [picture for _, picture in make_gallery.blocks()]
+    assert first is None
+    return others
+
+
+def test_every_example_but_the_first_has_a_small_picture_of_its_own_and_there_is_no_other(pictures):
+    assert sorted(pictures[0].parent.iterdir()) == sorted(pictures)
+    assert max(picture.stat().st_size for picture in pictures) < 150_000
+
+
+def test_a_picture_is_crisp_and_not_wider_than_two_columns_of_a_page(pictures):
+    """Twice the 110 dots an inch of a usual screen, but for the widest; a figure is at least 4 inches wide."""
+    image = pytest.importorskip("PIL.Image")
+    widths = []
+    for picture in pictures:
+        with image.open(picture) as opened:
+            widths.append(opened.width)
+    assert 800 <= min(widths) <= max(widths) <= 1600

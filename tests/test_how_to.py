@@ -82,6 +82,24 @@ def rendered(blocks):
     assert printed.getvalue() == "", "a page shows all that its blocks print"
 
 
+def python_of(blocks):
+    """Run the blocks of Python and return their names."""
+    page = {"__name__": "page"}
+    with redirect_stdout(StringIO()):
+        for language, block in blocks:
+            if language == "python":
+                exec(compile(block, "page", "exec"), page)
+    return page
+
+
+def require(name):
+    """Skip where what a page needs is not installed."""
+    for module in NEEDS.get(name, ()):
+        pytest.importorskip(module)
+    if name == "browser.md" and not shutil.which("node"):
+        pytest.skip("node is not installed")
+
+
 def marked(name):
     """A page of Spark takes a minute; it and MLflow warn of other versions and of their own use."""
     marks = [pytest.mark.filterwarnings("ignore")] if name in ("spark.md", "mlflow.md") else []
@@ -96,10 +114,7 @@ def test_every_block_runs_and_prints_what_the_page_shows(name, monkeypatch, tmp_
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv("HF_HOME", str(tmp_path / "evaluate"))  # both are read when evaluate is imported
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    for module in NEEDS.get(name, ()):
-        pytest.importorskip(module)
-    if name == "browser.md" and not shutil.which("node"):
-        pytest.skip("node is not installed")
+    require(name)
     from matplotlib import pyplot
 
     monkeypatch.chdir(tmp_path)
@@ -111,28 +126,16 @@ def test_every_block_runs_and_prints_what_the_page_shows(name, monkeypatch, tmp_
 @pytest.mark.usefixtures("unsettled")
 @pytest.mark.parametrize("name", ["browser.md", "export.md", "service.md", "warehouse.md"])
 def test_the_python_of_a_page_runs_again_where_it_ran(name, monkeypatch, tmp_path):
-    for module in NEEDS.get(name, ()):
-        pytest.importorskip(module)
-    if name == "browser.md" and not shutil.which("node"):
-        pytest.skip("node is not installed")
+    require(name)
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
-        page = {"__name__": "page"}
-        with redirect_stdout(StringIO()):
-            for language, block in BLOCKS[name]:
-                if language == "python":
-                    exec(compile(block, "page", "exec"), page)
+        python_of(BLOCKS[name])
 
 
 def test_counts_of_the_warehouse_give_what_its_rows_give(monkeypatch, tmp_path):
-    pytest.importorskip("duckdb")
-    pytest.importorskip("pandas")
+    require("warehouse.md")
     monkeypatch.chdir(tmp_path)
-    page = {"__name__": "page"}
-    with redirect_stdout(StringIO()):
-        for language, block in BLOCKS["warehouse.md"]:
-            if language == "python" and "models" not in block:
-                exec(compile(block, "page", "exec"), page)
+    page = python_of(block for block in BLOCKS["warehouse.md"] if "models" not in block[1])
     counts, rows = page["first"], page["rows"][page["rows"].day < "2026-01-12"]
     assert 50 * len(counts) < len(rows)
     seeds = [{"rng": seed, "n_resamples": 99, "metrics": ["log-loss", "brier", "ece"]} for seed in range(5)]
@@ -160,11 +163,7 @@ def test_counts_of_the_warehouse_give_what_its_rows_give(monkeypatch, tmp_path):
 def test_the_service_imports_nothing_of_calibrant(monkeypatch, tmp_path):
     pytest.importorskip("fastapi")
     monkeypatch.chdir(tmp_path)
-    page = {"__name__": "page"}
-    with redirect_stdout(StringIO()):
-        for language, block in BLOCKS["service.md"][:3]:
-            if language == "python":
-                exec(compile(block, "page", "exec"), page)
+    python_of(BLOCKS["service.md"][:3])
     asked = "import sys, service; print({'calibrant', 'scipy', 'sklearn', 'numba'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
@@ -186,15 +185,9 @@ for (const value of [0.25, 0.7, 50, NaN]) {
 @pytest.fixture
 def calibrator(monkeypatch, tmp_path):
     """What the page calibrates by, with the page written."""
-    if not shutil.which("node"):
-        pytest.skip("node is not installed")
+    require("browser.md")
     monkeypatch.chdir(tmp_path)
-    page = {"__name__": "page"}
-    with redirect_stdout(StringIO()):
-        for language, block in BLOCKS["browser.md"]:
-            if language == "python":
-                exec(compile(block, "page", "exec"), page)
-    return page["calibrator"]
+    return python_of(BLOCKS["browser.md"])["calibrator"]
 
 
 def test_the_page_answers_what_is_typed_in_a_browser(calibrator):

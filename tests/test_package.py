@@ -27,11 +27,17 @@ MODULES = ["calibrant", *(m.name for m in pkgutil.walk_packages(calibrant.__path
 HEAVY = {"numpy", "scipy", "sklearn", "pandas", "polars", "pyarrow", "numba", "matplotlib", "jinja2", "narwhals"}
 
 
+def shown(*words, code=0):
+    """What a program prints, on either stream."""
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == code, done.stdout
+    return done.stdout
+
+
 def loaded_by(*statements):
     """Heavy packages that a fresh interpreter has loaded after running statements."""
     code = "\n".join([*statements, "import sys", f"print(*sorted({HEAVY!r} & set(sys.modules)))"])
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return set(done.stdout.splitlines()[-1].split())
+    return set(shown(sys.executable, "-c", code).splitlines()[-1].split())
 
 
 # What an import costs
@@ -55,18 +61,11 @@ def test_a_metric_needs_no_numba_and_no_matplotlib(home):
     assert loaded & {"numba", "matplotlib", "pandas", "polars", "pyarrow", "jinja2"} == set()
 
 
-def test_the_installed_command_runs():
+def test_the_installed_command_and_the_module_run():
     command = Path(sys.executable).with_name("calibrant")
-    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[0] == f"calibrant {calibrant.__version__}"
-
-
-def test_the_module_is_the_command_line():
-    done = subprocess.run(
-        [sys.executable, "-m", "calibrant", "assess", "no-such-file.csv"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("calibrant: error: the file must exist; got no-such-file.csv.")
+    assert shown(command, "--version").splitlines()[0] == f"calibrant {calibrant.__version__}"
+    said = shown(sys.executable, "-m", "calibrant", "assess", "no-such-file.csv", code=2)
+    assert said.startswith("calibrant: error: the file must exist; got no-such-file.csv.")
 
 
 # What is public
@@ -97,12 +96,9 @@ FRONT_DOOR = 60
 """Names at the front door; later issues may make room for ten more."""
 
 
-def test_the_front_door_is_small():
+def test_the_front_door_is_small_and_its_names_are_those_of_their_packages():
     assert len(calibrant.__all__) <= FRONT_DOOR
     assert {n for n in dir(calibrant) if not n.startswith("_")} == {*calibrant.__all__, *PACKAGES}
-
-
-def test_every_name_of_the_front_door_is_the_one_of_its_package():
     assert [name for name in calibrant.__all__ if getattr(calibrant, name) is not load(name)] == []
 
 
@@ -124,22 +120,18 @@ def test_an_import_from_the_wrong_place_names_the_right_one(package):
         exec(f"from {package} import kuiper_test")
 
 
-def test_an_attribute_of_the_wrong_place_names_the_right_one():
+def test_an_attribute_of_the_wrong_place_or_misspelt_names_the_right_one():
     with pytest.raises(AttributeError, match="log_loss is in calibrant: from calibrant import log_loss"):
         _ = calibrant.curves.log_loss
     assert not hasattr(calibrant.curves, "log_loss")
+    with pytest.raises(AttributeError, match="Did you mean hosmer_lemeshow_test"):
+        _ = calibrant.hosmer_lemenshow_test
 
 
 def test_a_module_is_imported_though_its_name_is_nearly_one_of_a_function():
     assert where("reliability").startswith("Did you mean")
     statement = "from calibrant.curves import reliability; print(reliability.__name__)"
-    done = subprocess.run([sys.executable, "-c", statement], capture_output=True, text=True, check=True)
-    assert done.stdout == "calibrant.curves.reliability\n"
-
-
-def test_a_slip_of_the_pen_is_answered_with_what_was_meant():
-    with pytest.raises(AttributeError, match="Did you mean hosmer_lemeshow_test"):
-        _ = calibrant.hosmer_lemenshow_test
+    assert shown(sys.executable, "-c", statement) == "calibrant.curves.reliability\n"
 
 
 WORDS_ONLY = {"accuracy", "roc-auc"}
@@ -156,15 +148,9 @@ def test_every_registered_thing_is_public(entry):
 
 
 def test_no_module_is_a_drawer_for_odds_and_ends():
-    files = [
-        *ROOT.glob("src/**/*.py"),
-        *ROOT.glob("tests/**/*.py"),
-        *ROOT.glob("tools/*.py"),
-        *ROOT.glob("studies/**/*.py"),
-    ]
-    assert {"utils", "util", "helpers", "common", "misc"} & {
-        part for f in files for part in [f.stem, *f.parts]
-    } == set()
+    files = [file for folder in ("src", "tests", "tools", "studies") for file in (ROOT / folder).rglob("*.py")]
+    drawers = {"utils", "util", "helpers", "common", "misc"}
+    assert drawers & {part for file in files for part in [file.stem, *file.parts]} == set()
 
 
 def test_the_package_is_marked_as_typed():
@@ -291,37 +277,23 @@ def test_every_requirement_states_its_oldest_version():
         ), requirement
 
 
-def test_an_extra_refers_only_to_extras_that_exist():
-    for requirement in EXTRA_LINES:
-        if match := re.fullmatch(r"calibrant\[([\w,]+)\]", requirement):
-            assert set(match[1].split(",")) <= set(EXTRAS)
-
-
-def test_all_holds_what_users_can_add():
-    held = re.search(r"calibrant\[([\w,]+)\]", EXTRAS["all"][0])[1].split(",")
+def test_a_hint_and_an_extra_name_extras_that_exist_and_all_holds_what_users_can_add():
+    named = {
+        name
+        for line in EXTRA_LINES
+        for names in re.findall(r"^calibrant\[([\w,]+)\]", line)
+        for name in names.split(",")
+    }
     hinted = {name for path in ROOT.glob("src/**/*.py") for name in re.findall(r"calibrant\[(\w+)\]", path.read_text())}
+    assert hinted
+    assert named | hinted <= set(EXTRAS)
+    held = re.search(r"calibrant\[([\w,]+)\]", EXTRAS["all"][0])[1].split(",")
     assert hinted - {"dask", "spark", "duckdb", "cluster"} <= set(held)  # who has rows in an engine has the engine
     assert "calibrant[all]" in EXTRAS["test"]
 
 
-def test_every_hint_to_install_an_extra_names_one_that_exists():
-    sources = [path.read_text() for path in ROOT.glob("src/**/*.py")]
-    hinted = {name for text in sources for name in re.findall(r"calibrant\[(\w+)\]", text)}
-    assert hinted
-    assert hinted <= set(EXTRAS)
-
-
 def test_the_minimum_versions_are_those_that_the_project_states():
-    done = subprocess.run(
-        [sys.executable, ROOT / "tools" / "minimum_versions.py"], capture_output=True, text=True, check=True
-    )
-    stated = [
-        requirement
-        for group in (
-            PROJECT["project"]["dependencies"],
-            *(EXTRAS[e] for e in ("plot", "report", "table", "sql", "onnx", "all", "dask", "duckdb", "test")),
-        )
-        for requirement in group
-        if not requirement.startswith("calibrant[")
-    ]
-    assert sorted(done.stdout.split()) == sorted({requirement.replace(">=", "==") for requirement in stated})
+    extras = ("plot", "report", "table", "sql", "onnx", "all", "dask", "duckdb", "test")
+    stated = [*PROJECT["project"]["dependencies"], *(line for extra in extras for line in EXTRAS[extra])]
+    least = {line.replace(">=", "==") for line in stated if not line.startswith("calibrant[")}
+    assert sorted(shown(sys.executable, ROOT / "tools" / "minimum_versions.py").split()) == sorted(least)

@@ -1,28 +1,40 @@
+"""What is declared is found by any of its words, and names of other packages answer with what to write."""
+
+import ast
+import importlib
+import json
 import re
 
 import numpy as np
 import pytest
+import sklearn.calibration
+import sklearn.isotonic
+import sklearn.metrics
 from spellings import spelling_of
 
 import calibrant
-from calibrant._core import registry
+from calibrant._core import lazy, registry
 from calibrant._core.border import as_problem
+from calibrant._core.checks import folded, under_word
+from calibrant._core.lazy import PACKAGES, homes, load, where
 from calibrant._core.registry import HOMES, declare, entries, find, named
+from calibrant.binning import EqualMass, as_binning
+from calibrant.binning.cells import Sierpinski, as_simplex_binning
 from calibrant.metrics.kinds import MeanOfRows, Own, ThroughLens
+from calibrant.notions import TopKLabel, TopLabel, as_notion
 
 
 @pytest.mark.parametrize("kind", HOMES)
-def test_entries_come_in_the_order_of_their_names(kind):
+def test_every_entry_says_what_it_is_and_is_found_by_word_class_or_function_and_symbol(kind):
     assert list(entries(kind)) == sorted(entries(kind))
-
-
-@pytest.mark.parametrize("kind", HOMES)
-def test_every_entry_says_what_it_is(kind):
     for name, entry in entries(kind).items():
         assert (entry.kind, entry.name) == (kind, name)
         assert entry.symbol
         assert entry.source
         assert entry.summary.endswith(".")
+        assert named(entry.target) is entry
+        for word in (*entry.words, *entry.names):
+            assert find(kind, word) is find(kind, word.upper()) is find(kind, word.replace("-", "_")) is entry
 
 
 def test_a_metric_is_one_of_three_things_and_has_a_range():
@@ -41,25 +53,6 @@ def test_a_notion_bears_its_registered_name():
         assert entry.target().name == name
 
 
-@pytest.mark.parametrize("kind", HOMES)
-def test_a_thing_is_found_by_name_and_by_itself(kind):
-    for name, entry in entries(kind).items():
-        assert find(kind, name) is entry
-        assert named(entry.target) is entry
-
-
-def test_a_name_like_no_other_brings_the_list():
-    with pytest.raises(ValueError, match=r"got 'xyzzy'\. See `calibrant list`\."):
-        find("binning", "xyzzy")
-
-
-def test_a_thing_is_found_by_its_other_words():
-    entry = find("metric", "tece")
-    assert (entry.name, entry.words) == ("tace", ("tace", "tece"))
-    with pytest.raises(ValueError, match=r"got 'teece'\. Did you mean 'tece'\?"):
-        find("metric", "teece")
-
-
 def test_a_metric_over_bins_takes_those_asked_for_or_has_its_own():
     for metric in entries("metric").values():
         assert metric.takes_binning + metric.has_own_bins == (spelling_of(metric) is not None)
@@ -75,14 +68,10 @@ def restored(monkeypatch):
 
 
 @pytest.mark.usefixtures("restored")
-def test_a_name_is_declared_once():
+def test_a_name_is_declared_once_with_guarantees_that_are_known():
     declare("test", "mine", symbol="M", source="-")(lambda: 0)
     with pytest.raises(ValueError, match="'mine' is declared twice"):
         declare("test", "mine", symbol="M", source="-")(lambda: 0)
-
-
-@pytest.mark.usefixtures("restored")
-def test_an_unknown_guarantee_is_refused():
     with pytest.raises(ValueError, match=r"guarantees must be among .*; 'mine' declares \['always right'\]"):
         declare("calibrator", "mine", symbol="M", source="-", guarantees={"always right"})(lambda: 0)
 
@@ -103,14 +92,117 @@ def test_a_metric_declares_its_function():
         mine.declare(rate)
 
 
-def test_a_metric_is_declared_by_its_object():
+def test_a_metric_is_declared_by_its_object_and_its_function_by_that():
     with pytest.raises(ValueError, match=r"got 'metric' for 'mine'\. Make a MeanOfRows, ThroughLens or Own"):
         declare("metric", "mine", symbol="M", source="-")
-
-
-def test_a_metric_without_a_function_says_how_it_gets_one():
-    message = (
-        "a metric must have a function; got none. Decorate the function with the metric's declare, or pass target="
-    )
-    with pytest.raises(ValueError, match=re.escape(message)):
+    message = "must have a function; got none\\. Decorate the function with the metric's declare, or pass target="
+    with pytest.raises(ValueError, match=f"a metric {message}"):
         Own("mine", "M", "-").value(as_problem([0, 1], [0.2, 0.7]))
+
+
+@pytest.mark.parametrize("kind", HOMES)
+def test_no_spelling_stands_for_two_things(kind):
+    spelled = [{folded(word) for word in (*entry.words, *entry.names)} for entry in entries(kind).values()]
+    assert sum(map(len, spelled)) == len(set().union(*spelled))
+
+
+def test_the_word_that_was_meant_is_one_that_is_declared():
+    assert (find("metric", "tece").name, find("metric", "tece").words) == ("tace", ("tace", "tece"))
+    assert find("metric", "TECE").word_for("TECE") == "tece"
+    assert find("metric", "expected_calibration_error").word_for("expected_calibration_error") == "ece"
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "answer"),
+    [
+        ("metric", "expected_calibration_eror", "'expected_calibration_error'"),
+        ("metric", "teece", "'tece'"),
+        ("metric", "TOP_LABEL_EC", "'top-label-ece'"),
+        ("notion", "top-lable", "'top-label'"),
+        ("binning", "EqualMas", "'equal-mass'"),
+        ("binning", "quantile", "'equal-mass'"),
+        ("binning", "Uniform", "'equal-width'"),
+        ("calibrator", "temprature", "'temperature'"),
+        ("test", "Spiegelhalt", "'spiegelhalter'"),
+    ],
+)
+def test_a_misspelt_word_brings_the_nearest_one_of_each_thing(kind, word, answer):
+    with pytest.raises(ValueError, match=rf"{kind} must be one of .*; got '{word}'\. Did you mean {answer}\?$"):
+        find(kind, word)
+
+
+def test_what_is_like_no_word_brings_the_list():
+    with pytest.raises(ValueError, match=r"got 'xyzzy'\. See `calibrant list`\."):
+        find("binning", "xyzzy")
+    with pytest.raises(TypeError, match=r"metric must be a word; got 3\. See `calibrant list metrics`\."):
+        find("metric", 3)
+
+
+def test_words_with_numbers_are_spelled_in_any_way_too():
+    assert as_notion("Top_3_Label") == TopKLabel(3)
+    assert as_notion("TL") == TopLabel()
+    assert as_binning("Equal mass 20") == EqualMass(20)
+    assert as_simplex_binning("SIERPINSKI_3") == Sierpinski(3)
+
+
+def test_a_choice_is_found_by_another_spelling():
+    assert under_word("a", "Two Sided", {"two-sided": 2}) == 2
+    with pytest.raises(TypeError, match=r"a must be one of 'two-sided'; got 3\."):
+        under_word("a", 3, {"two-sided": 2})
+
+
+# Names of other packages, and symbols of metrics
+
+
+KNOWN = json.loads(lazy.FOREIGN.read_text(encoding="utf-8"))
+FOREIGN, GUESSED = KNOWN["foreign"], KNOWN["guessed"]
+RNG = np.random.default_rng(0)
+P = RNG.random(60)
+DATA = {"y_true": (RNG.random(60) < P).astype(int), "y_prob": P}
+
+
+def names_in(expression):
+    tree = ast.walk(ast.parse(expression))
+    bound = {"values", "weights", *DATA}
+    return {node.id for node in tree if isinstance(node, ast.Name)} - bound
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_name_of_another_package_answers_with_lines_that_run(name):
+    package, ours = FOREIGN[name][:2]
+    told = where(name)
+    assert told.startswith(f"For {name} of {package}: from calibrant")
+    for line in re.findall(r"from [\w.]+ import \w+", told):
+        exec(line)
+    assert names_in(ours) <= set(homes())
+    assert eval(ours, {word: load(word) for word in names_in(ours)} | DATA) is not None
+
+
+@pytest.mark.parametrize("name", GUESSED)
+def test_a_name_that_people_try_first_leads_to_lines_that_run(name):
+    told = where(name)
+    assert told.startswith(f"For {name}: from calibrant")
+    for line in told.removeprefix(f"For {name}: ").split("; "):
+        exec(line)
+
+
+@pytest.mark.parametrize("package", ["calibrant", "calibrant.metrics", "calibrant.calibrators"])
+def test_every_package_answers(package):
+    asked = importlib.import_module(package)
+    with pytest.raises(AttributeError, match="For calibration_curve of scikit-learn: from calibrant import"):
+        asked.calibration_curve  # noqa: B018 - the attribute is what is tried
+
+
+def test_the_table_is_in_order_and_holds_names_of_others_only():
+    assert [*FOREIGN, *GUESSED] == [*sorted(FOREIGN), *sorted(GUESSED)]
+    assert not {*FOREIGN} & {*GUESSED}
+    assert not {*FOREIGN, *GUESSED} & {*homes(), *PACKAGES}
+    theirs = [name for name, foreign in FOREIGN.items() if foreign[0] == "scikit-learn"]
+    assert len(theirs) > 4
+    modules = (sklearn.calibration, sklearn.isotonic, sklearn.metrics)
+    assert all(any(hasattr(module, name) for module in modules) for name in theirs)
+
+
+def test_an_unknown_name_is_refused_without_advice():
+    with pytest.raises(AttributeError, match=r"^module 'calibrant' has no attribute 'xyzzy'\.$"):
+        calibrant.xyzzy  # noqa: B018 - the attribute is what is tried

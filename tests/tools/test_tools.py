@@ -1,0 +1,135 @@
+"""The fuzzer and the mutator of files see the faults that they are there to find, and find none in a few calls and files."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+import calibrant
+from calibrant._core.lazy import homes
+from tools import mutate_files
+from tools.fuzz.__main__ import fuzz, judged
+from tools.fuzz.calls import drawn_case, targets, undrawn
+from tools.fuzz.case import Case
+from tools.mutate_files import calibrators, mutate, tables, write, write_beside
+
+ROWS = ("n = 3", "y = np.array([0, 1, 1])", "p = np.array([0.2, 0.7, 0.6])", "w = None", "q, t = p**2, y.copy()")
+
+
+def test_something_is_known_to_draw_for_every_parameter_that_must_be_given():
+    assert undrawn() == []
+
+
+@pytest.mark.parametrize("name", ["expected_calibration_error", "PlattScaling", "plot_roc", "make_softmax_forecast"])
+def test_every_kind_of_public_name_is_called(name):
+    assert name in targets()
+    assert f"{homes()[name]}.{name}(" in drawn_case(Random(0), name).call
+
+
+def test_a_few_calls_break_no_law(capsys):
+    count = fuzz(
+        60, 5, names=("expected_calibration_error", "brier_score_loss", "reliability_curve", "PlattScaling"), most=40
+    )
+    assert (count["calls"], count["broken"]) == (40, 0), capsys.readouterr().out
+    assert count["accepted"] > 10
+    assert count["refused"] > 3
+
+
+def changing(y, p):
+    p[0] = 0.5
+    return 0.1
+
+
+def from_numpy(y, p):
+    return np.zeros(3) @ np.zeros(2)
+
+
+def warning(y, p):
+    return float(np.log(np.zeros(1))[0] * 0 + 0.1)
+
+
+def global_draw(y, p):
+    np.random.random()  # noqa: NPY002
+    return 0.1
+
+
+counter = iter(range(100))
+BROKEN = {
+    "the input p was changed": changing,
+    "a warning that is not the library's": warning,
+    "the global state": global_draw,
+    "the message is not the library's": from_numpy,
+    "it raised KeyError": lambda y, p: {}["a"],
+    "NaN in silence": lambda y, p: float("nan"),
+    "outside of its range": lambda y, p: 1.5,
+    "a second call gives another value": lambda y, p: next(counter) / 100,
+    "it printed": lambda y, p: print("x") or 0.1,
+}
+
+
+@pytest.mark.parametrize(("fault", "function"), BROKEN.items(), ids=BROKEN)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_each_broken_law_is_seen(fault, function, monkeypatch):
+    """Of a function that stands in the place of a metric."""
+    monkeypatch.setattr(calibrant, "expected_calibration_error", function)
+    verdict = judged(Case("expected_calibration_error", ROWS, "calibrant.expected_calibration_error(y, p)"))
+    assert verdict.outcome == "broken"
+    assert fault in " ".join(verdict.faults)
+
+
+# Files
+
+
+def test_a_few_files_have_no_fault(tmp_path):
+    count = mutate(60, 17, tmp_path / "faults", most=36)
+    assert count["faults"] == 0
+    assert count["files"] == count["refused"] + count["read"] == 36
+    assert count["read"] > 0
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Files that nothing has happened to, and what they are read with."""
+    made = write(tmp_path)
+    write_beside(tmp_path)
+    return made
+
+
+def test_what_nothing_has_happened_to_is_read(files):
+    assert len(files) == 1 + len(calibrators()) + 4 * len(tables())
+    for path in files:
+        if path.suffix in (".json", ".state") or "table0" in path.name:
+            assert mutate_files.judged(path, "1") == {"outcome": "read", "faults": []}, path
+
+
+def test_a_changed_state_that_is_read_is_a_fault(files, monkeypatch):
+    state = next(path for path in files if path.suffix == ".state")
+    for name in ("n_rows", "next_row"):
+        state.write_text(state.read_text().replace(f'"{name}": 40', f'"{name}": 41'))
+        assert mutate_files.judged(state, "0") == {"outcome": "refused", "faults": []}
+        monkeypatch.setattr(mutate_files, "calibrant", lambda command: 0)
+        assert mutate_files.judged(state, "0")["faults"] == ["a state that does not match its checksum was read"]
+        monkeypatch.undo()
+
+
+def raises(error):
+    def read(*_):
+        raise error
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("error", "fault"),
+    [
+        (KeyError("x"), "KeyError came out"),
+        (MemoryError(), "MemoryError came out"),
+        (ValueError("no"), "an unclear refusal: 'no'"),
+        (ValueError("x" * 2000 + "."), "an unclear refusal"),
+        (ValueError("two\nlines."), "an unclear refusal"),
+    ],
+)
+def test_an_error_that_is_no_refusal_is_a_fault(error, fault, files, monkeypatch):
+    monkeypatch.setattr(mutate_files, "load_calibrator", raises(error))
+    (found,) = mutate_files.judged(files[1], "0")["faults"]
+    assert found.startswith(fault)
