@@ -26,9 +26,8 @@ from calibrant.assessment.table import FIGURES, Row, figures_of
 from calibrant.binning import Isotonic, MonotonicSweep, Unique
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import estimate_calibration_error
-from calibrant.metrics.estimate import MOSTLY_NOISE, Estimate
+from calibrant.metrics.estimate import Estimate
 from calibrant.metrics.kinds import ThroughLens, metrics
-from calibrant.report.sentences import findings
 from calibrant.significance import resampling_test
 
 EVERY = [name for name, entry in entries("metric").items() if not entry.may_be_undefined]
@@ -359,17 +358,6 @@ def test_an_assessment_is_drawn_on_the_axes_that_are_given():
     ax = plt.figure().add_subplot()
     assert assess([0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4], n_resamples=9).plot(ax=ax) is ax
     plt.close("all")
-
-
-def test_a_value_above_its_interval_says_so_and_no_finding_calls_it_a_log_loss():
-    rng = np.random.default_rng(3)
-    prob = rng.dirichlet(np.ones(10), 150)
-    label = (rng.random((150, 1)) > prob.cumsum(axis=1)).sum(axis=1)
-    found = assess(label, prob, metrics=["ece", "tce", "classwise-ece", "nll"], n_resamples=100)
-    assert found["classwise-ece"].value > found["classwise-ece"].upper
-    assert [row.metric for row in found.rows if row.note == MOSTLY_NOISE] == ["classwise-ece"]
-    assert str(found).count(MOSTLY_NOISE) == found._repr_html_().count(MOSTLY_NOISE) == 1
-    assert not any("log loss" in sentence for sentence in findings(found))
 
 
 # `measure`: several values from one look at the rows

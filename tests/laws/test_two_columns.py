@@ -292,13 +292,6 @@ def test_the_report_of_two_columns_is_that_of_one(files, capsys):
     assert "event: class 1" in two
 
 
-def test_a_report_takes_a_notion_of_one_event_only(files, capsys):
-    words = "report two.csv --resamples 20 -o c.html --notion"
-    assert "notion: confidence" in printed(capsys, f"{words} confidence")
-    assert cli.main(f"{words} class-wise --force".split()) == 2
-    assert "a report speaks of one event" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("method", ["isotonic", "beta", "temperature"])
 def test_what_is_fitted_to_two_columns_and_applied_is_what_one_gives(method, files, capsys):
     for file in ("one", "two"):
