@@ -325,19 +325,18 @@ def array_parameters(name):
     return {p: plain for p, plain in arrays.items() if plain is not None}, beside
 
 
-FIGURED = [
-    "brier_score_loss", "top_label_calibration_error", "epistemic_irreducible", "spiegelhalter_test", "by_group",
-    "paired_difference", "decision_curve", "expected_cost_curve", "shift_prior", "estimate_prior",
-    "volume_under_surface_score", "optimism_corrected", "compare", "undo_class_weight", "undo_undersampling",
-]  # fmt: skip
-"""Public functions that together take each kind of array, and whose results hold numbers."""
+TAKING_ARRAYS = [name for name in homes() if inspect.isfunction(load(name)) and array_parameters(name)[0]]
 CALLS = {
-    name: (partial(load(name), **beside), arrays) for name in FIGURED for arrays, beside in [array_parameters(name)]
+    name: (partial(load(name), **beside), arrays)
+    for name in TAKING_ARRAYS
+    for arrays, beside in [array_parameters(name)]
+    if not name.startswith("plot_")
 }
 LABELLED = {"labels": np.array([0, 1])}
 CALLS |= {
     "calibration_error": (ca.calibration_error, ROWS | OTHERWISE["decide"] | LABELLED),
     "decide": (ca.decide, OTHERWISE["decide"] | LABELLED | {"cost_matrix": COSTS}),
+    "predicted classes": (ca.top_label_calibration_error, {"y_true": OF_THREE, "y_prob": P, "y_pred": OF_THREE}),
     "within groups": (
         lambda groups: ca.calibration_error(Y, P, notion=ca.notions.WithinGroups(groups)),
         {"groups": GROUP},
@@ -398,9 +397,6 @@ def refuses_kinds(name, parameter, plain, call):
         said = str(caught.value)
         wanted = rf"(?s)^{NAMES.get(parameter, parameter)} must .*; got .*\. [A-Z]|Complex data not supported"
         assert re.search(wanted, said), (parameter, kind, said)
-
-
-TAKING_ARRAYS = [name for name in homes() if inspect.isfunction(load(name)) and array_parameters(name)[0]]
 
 
 @pytest.mark.parametrize("name", TAKING_ARRAYS)
