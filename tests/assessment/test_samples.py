@@ -137,14 +137,6 @@ def test_a_sample_whose_rows_do_not_vary_is_a_row_with_the_reason(n_rows):
     )
 
 
-def test_a_few_rows_that_are_all_right_are_no_better_than_many():
-    """Of 10 rows that are right in 9 of 10 cases a third of all samples have no error, and so no error that is estimated."""
-    y = {"a": np.ones(400, int), "b": np.ones(10, int)}
-    p = {"a": np.where(np.arange(400) % 10, 0.9, 0.1), "b": np.full(10, 0.9)}
-    found = compare(y, p, paired=False, metric="accuracy", labels=[0, 1])
-    assert "must differ in what they add" in found["b"].failure
-
-
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -162,6 +154,8 @@ def test_a_few_rows_that_are_all_right_are_no_better_than_many():
             {"y_true": {"a": list("abc"), "b": list("abd")}, "forecasts": dict.fromkeys("ab", np.full((3, 3), 1 / 3))},
             "forecasts must have the same classes; got",
         ),
+        ({"overlapping": True, "paired": True, "y_true": [0, 1], "forecasts": [0.3, 0.6]}, "left out without by"),
+        ({"times": [1, 2], "paired": True}, "forecasts must be one where there are times; got a dict"),
         ({"n_jobs": 1.5}, "n_jobs must be a whole number other than 0, or None; got 1.5"),
         ({"n_jobs": 0}, "n_jobs must be a whole number other than 0, or None; got 0"),
     ],
@@ -294,14 +288,6 @@ def test_what_are_no_periods_is_refused(times, every, words):
     y, p, _ = dated()
     with pytest.raises((ValueError, TypeError), match=words):
         compare(y, p, times=times, every=every)
-
-
-def test_what_says_nothing_is_refused():
-    y, p, when = dated()
-    with pytest.raises(ValueError, match="forecasts must be one where there are times; got a dict"):
-        compare(y, {"a": p, "b": p}, times=when, every="month")
-    with pytest.raises(ValueError, match="left out without by"):
-        compare(y, p, overlapping=True)
 
 
 # Long work

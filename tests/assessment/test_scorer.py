@@ -8,14 +8,12 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.model_selection import KFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from calibrant import (
-    CalibratedClassifier,
     EqualMass,
     calibration_slope,
     classwise_calibration_error,
@@ -122,14 +120,6 @@ def test_weights_reach_the_metric_by_routing_alone():
             params={"sample_weight": WEIGHT}, scoring={"asks": asks, "leaves": leaves}, error_score="raise",
         )  # fmt: skip
     assert (found["test_asks"][0], found["test_leaves"][0]) == (weighted, plain)
-
-
-def test_a_search_over_words_is_scored():
-    grid = {"calibrator": ["temperature", "Isotonic", "SMS"]}
-    search = GridSearchCV(CalibratedClassifier(LogisticRegression(), cv=3), grid, scoring=scorer("brier"), cv=3)
-    search.fit(X, WORDS)
-    assert search.best_params_["calibrator"] in grid["calibrator"]
-    assert (search.cv_results_["mean_test_score"] < 0).all()
 
 
 def test_a_scorer_is_copied_and_pickled():

@@ -13,6 +13,7 @@ from scipy.stats import binom, binomtest
 from calibrant import assess, calibration_slope, predictions
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import ABOVE_INTERVAL, MOSTLY_NOISE
+from calibrant.report.sentences import findings
 from calibrant.significance import cox_test
 
 NONE = ("none detected",)
@@ -361,7 +362,11 @@ def test_what_is_mostly_noise_is_said_of_no_value_of_which_more_than_half_is_lef
 
 def test_a_value_above_its_interval_is_not_called_noise_while_most_of_it_is_left():
     case = classes(np.random.default_rng(0), 400, k=10, true=lambda z: z / 1.5)
-    rows = assess(**case, n_resamples=250).rows
+    found = assess(**case, n_resamples=250)
+    rows = found.rows
+    for note in (ABOVE_INTERVAL, MOSTLY_NOISE):
+        assert str(found).count(note) == found._repr_html_().count(note) == sum(row.note == note for row in rows)
+    assert not any("log loss" in sentence for sentence in findings(found))
     above = [row for row in rows if row.estimate.debiased is not None and row.estimate.value > row.estimate.upper]
     assert above
     for row in above:

@@ -1,14 +1,12 @@
 """Every public function of labels and probabilities takes predictions that are read in batches, or says how it does."""
 
 import inspect
-import pkgutil
-from importlib import import_module
 
 import numpy as np
 import pytest
 
-import calibrant
 from calibrant import IsotonicCalibration, calibration_slope, predictions, spiegelhalter_test
+from calibrant._core.lazy import homes, load
 from calibrant.metrics import kernel_calibration_error
 
 RNG = np.random.default_rng(8)
@@ -16,15 +14,8 @@ SCORE, PROB = RNG.random(80), RNG.dirichlet(np.ones(3), 80)
 DATA = {2: ((RNG.random(80) < SCORE).astype(int), SCORE), 3: (RNG.integers(0, 3, 80), PROB)}
 
 
-def functions():
-    """Public functions that take labels, by name."""
-    homes = [calibrant, *(import_module(f"calibrant.{m.name}") for m in pkgutil.iter_modules(calibrant.__path__))]
-    public = [getattr(home, name) for home in homes for name in getattr(home, "__all__", dir(home)) if name[0] != "_"]
-    parameters = {f.__name__: (f, inspect.signature(f).parameters) for f in public if inspect.isfunction(f)}
-    return {name: f for name, (f, takes) in parameters.items() if "y_true" in takes and "estimator" not in takes}
-
-
-FUNCTIONS = functions()
+TAKES = {name: inspect.signature(load(name)).parameters for name in homes() if inspect.isfunction(load(name))}
+FUNCTIONS = {name: load(name) for name, takes in TAKES.items() if "y_true" in takes and "estimator" not in takes}
 
 BESIDE = {
     "by_class": lambda f, rows: f(spiegelhalter_test, rows),

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -112,53 +113,7 @@ def classified(y, sample_weight, groups):
 
 
 ROWS = {"y_true": Y, "y_prob": P, "sample_weight": W}
-TABLE = {"y_true": Y, "y_prob": TWO, "sample_weight": W, "labels": np.array([0, 1])}
 OTHER = {"y_true": OF_THREE, "y_prob": THREE}
-CALLS = {
-    "calibration_error": (ca.calibration_error, TABLE),
-    "brier_score_loss": (ca.brier_score_loss, ROWS),
-    "top_label_calibration_error": (ca.top_label_calibration_error, OTHER | {"y_prob": P, "y_pred": OF_THREE}),
-    "epistemic_irreducible": (ca.metrics.epistemic_irreducible, {"y_true": Y, "y_prob": P, "posterior": P[::-1]}),
-    "spiegelhalter_test": (ca.spiegelhalter_test, ROWS),
-    "by_group": (lambda **data: ca.significance.by_group(ca.spiegelhalter_test, **data), ROWS | {"groups": GROUP}),
-    "paired_difference": (
-        lambda **data: ca.significance.paired_difference(metric="brier", **data),
-        {"y_true": Y, "prob_a": P, "prob_b": P[::-1], "y_true_b": Y, "sample_weight": W},
-    ),
-    "decision_curve": (ca.decision_curve, ROWS | {"threshold": np.array([0.125, 0.25, 0.5])}),
-    "expected_cost_curve": (ca.decisions.expected_cost_curve, ROWS | {"at": np.array([0.125, 0.25, 0.5])}),
-    "decide": (
-        ca.decide,
-        {"y_prob": TWO, "cost_matrix": np.array([[0.0, 1.0], [5.0, 0.0]]), "labels": np.array([0, 1])},
-    ),
-    "shift_prior": (
-        ca.decisions.shift_prior,
-        {"y_prob": THREE, "old_prior": np.array([0.25, 0.25, 0.5]), "new_prior": np.array([0.5, 0.25, 0.25])},
-    ),
-    "estimate_prior": (
-        ca.decisions.estimate_prior,
-        {"y_prob": TWO, "old_prior": np.array([0.25, 0.75]), "sample_weight": W},
-    ),
-    "volume_under_surface_score": (ca.metrics.volume_under_surface_score, OTHER | {"thresholds": THREE[:3]}),
-    "within groups": (
-        lambda groups: ca.calibration_error(Y, P, notion=ca.notions.WithinGroups(groups)),
-        {"groups": GROUP},
-    ),
-    "shared class-wise": (
-        lambda groups: ca.calibration_error(OF_THREE, THREE, notion=ca.notions.SharedClassWise(groups)),
-        {"groups": np.array([0, 1, 1])},
-    ),
-    "calibrated classifier": (classified, {"y": Y, "sample_weight": W, "groups": np.arange(8) // 2}),
-} | {
-    name: (
-        lambda calibrator=calibrator, **data: mapped(calibrator, **data),
-        {"X": X, "y": y, "sample_weight": W, "new": X},
-    )
-    for name, calibrator, X, y in [
-        ("temperature", ca.TemperatureScaling(), TWO, Y),
-        ("isotonic", ca.IsotonicCalibration(), P, Y),
-    ]
-}
 NAMES = {"X": "y_prob", "y": "y_true", "new": "y_prob"}
 """What messages call the parameters of estimators."""
 
@@ -167,31 +122,6 @@ def quiet(function, **data):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(**data)
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_whatever_holds_the_numbers_gives_what_plain_arrays_give(name):
-    function, data = CALLS[name]
-    expected = figures(quiet(function, **data))
-    assert expected
-    for parameter, plain in data.items():
-        for kind, held in accepted(plain).items():
-            got = figures(quiet(function, **(data | {parameter: held})))
-            np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-15, err_msg=f"{parameter} as {kind}")
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_cell_that_is_masked_or_missing_is_refused_by_its_place(name):
-    function, data = CALLS[name]
-    for parameter, plain in data.items():
-        called = NAMES.get(parameter, parameter)
-        for kind, (held, message) in refused(plain).items():
-            with pytest.raises((ValueError, TypeError)) as caught:
-                quiet(function, **(data | {parameter: held}))
-            said = str(caught.value)
-            as_wanted = re.search(rf"(?s)^{called}\b.* must .*; got .*{message}.*\. [A-Z]|{message}", said)
-            assert as_wanted, (parameter, kind, said)
-            assert said.startswith(called), (parameter, kind, said)
 
 
 METHODS = {name: entry.target for name, entry in entries("calibrator").items()}
@@ -395,6 +325,57 @@ def array_parameters(name):
     return {p: plain for p, plain in arrays.items() if plain is not None}, beside
 
 
+TAKING_ARRAYS = [name for name in homes() if inspect.isfunction(load(name)) and array_parameters(name)[0]]
+CALLS = {
+    name: (partial(load(name), **beside), arrays)
+    for name in TAKING_ARRAYS
+    for arrays, beside in [array_parameters(name)]
+    if not name.startswith("plot_")
+}
+LABELLED = {"labels": np.array([0, 1])}
+CALLS |= {
+    "calibration_error": (ca.calibration_error, ROWS | OTHERWISE["decide"] | LABELLED),
+    "decide": (ca.decide, OTHERWISE["decide"] | LABELLED | {"cost_matrix": COSTS}),
+    "predicted classes": (ca.top_label_calibration_error, {"y_true": OF_THREE, "y_prob": P, "y_pred": OF_THREE}),
+    "within groups": (
+        lambda groups: ca.calibration_error(Y, P, notion=ca.notions.WithinGroups(groups)),
+        {"groups": GROUP},
+    ),
+    "shared class-wise": (
+        lambda groups: ca.calibration_error(OF_THREE, THREE, notion=ca.notions.SharedClassWise(groups)),
+        {"groups": np.array([0, 1, 1])},
+    ),
+    "calibrated classifier": (classified, {"y": Y, "sample_weight": W, "groups": np.arange(8) // 2}),
+    "temperature": (partial(mapped, ca.TemperatureScaling()), {"X": TWO, "y": Y, "sample_weight": W, "new": TWO}),
+    "isotonic": (partial(mapped, ca.IsotonicCalibration()), {"X": P, "y": Y, "sample_weight": W, "new": P}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_whatever_holds_the_numbers_gives_what_plain_arrays_give(name):
+    function, data = CALLS[name]
+    expected = figures(quiet(function, **data))
+    assert expected
+    for parameter, plain in data.items():
+        for kind, held in accepted(plain).items():
+            got = figures(quiet(function, **(data | {parameter: held})))
+            np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-15, err_msg=f"{parameter} as {kind}")
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_cell_that_is_masked_or_missing_is_refused_by_its_place(name):
+    function, data = CALLS[name]
+    for parameter, plain in data.items():
+        called = NAMES.get(parameter, parameter)
+        for kind, (held, message) in refused(plain).items():
+            with pytest.raises((ValueError, TypeError)) as caught:
+                quiet(function, **(data | {parameter: held}))
+            said = str(caught.value)
+            as_wanted = re.search(rf"(?s)^{called}\b.* must .*; got .*{message}.*\. [A-Z]|{message}", said)
+            assert as_wanted, (parameter, kind, said)
+            assert said.startswith(called), (parameter, kind, said)
+
+
 def shaped(held, plain):
     """Return a column as one of the length of an array, or as a table of its columns."""
     cut = held[: len(plain)]
@@ -416,9 +397,6 @@ def refuses_kinds(name, parameter, plain, call):
         said = str(caught.value)
         wanted = rf"(?s)^{NAMES.get(parameter, parameter)} must .*; got .*\. [A-Z]|Complex data not supported"
         assert re.search(wanted, said), (parameter, kind, said)
-
-
-TAKING_ARRAYS = [name for name in homes() if inspect.isfunction(load(name)) and array_parameters(name)[0]]
 
 
 @pytest.mark.parametrize("name", TAKING_ARRAYS)

@@ -183,14 +183,6 @@ def test_single_precision_counts_as_the_same_numbers_in_double(entry, rows):
         assert of(entry, label, single) == of(entry, label, single.astype(np.float64))
 
 
-@each_metric
-def test_single_precision_is_close_to_double(entry):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 500)
-    label = rng.integers(0, 3, 500)
-    assert entry.target(label, prob.astype(np.float32)) == pytest.approx(entry.target(label, prob), rel=1e-5)
-
-
 @pytest.mark.parametrize("n_bins", [5, 10, 15, 20])
 @pytest.mark.parametrize("parts", [10, 20])
 def test_a_decimal_falls_into_the_same_bin_in_either_precision(n_bins, parts):
@@ -204,17 +196,6 @@ def test_a_decimal_falls_into_the_same_bin_in_either_precision(n_bins, parts):
     double, rounded = (EqualWidth(n_bins)(as_problem(occurred, given)) for given in (score, score.astype(np.float32)))
     np.testing.assert_array_equal(double.count, rounded.count)
     assert rounded.edges.astype(np.float32).tolist() == rounded.edges.tolist()
-
-
-def test_five_percent_steps_have_one_error_in_either_precision():
-    score = np.arange(21) / 20
-    occurred = np.arange(21) % 3 == 0
-    errors = [
-        calibration_error(occurred, score.astype(kind), binning=10, norm=norm)
-        for kind in (np.float32, np.float64)
-        for norm in ("l1", "max")
-    ]
-    assert errors[:2] == pytest.approx(errors[2:], abs=1e-7)
 
 
 # Numbers that are equal stay equal: decimals, votes and percent are one forecast, whatever their rows sum to

@@ -55,14 +55,11 @@ REFUSED = {
 each_refused = pytest.mark.parametrize(("change", "message"), REFUSED.values(), ids=REFUSED)
 
 
-def of_labels_and_forecast(target):
-    """Whether it is a function whose first parameters are labels and a forecast."""
-    if inspect.isclass(target) or not callable(target):
-        return False
-    return list(inspect.signature(target).parameters)[:2] == ["y_true", "y_prob"]
-
-
-PUBLIC = {name: load(name) for name in homes() if of_labels_and_forecast(load(name))}
+PUBLIC = {
+    name: load(name)
+    for name in homes()
+    if inspect.isfunction(load(name)) and list(inspect.signature(load(name)).parameters)[:2] == ["y_true", "y_prob"]
+}
 OF_TABLES = {"simplex_points"}
 """What takes three classes or more, and says so of one column once that is known to be valid."""
 

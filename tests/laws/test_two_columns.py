@@ -41,27 +41,14 @@ def table(p):
     return np.column_stack([1.0 - p, p])
 
 
-NEEDS = {
-    "binning_guarantee": None,  # of bins that are given
-    "canonical_binning_guarantee": None,
-    "calibration_map": None,  # its first argument is a calibrator
-    "simplex_points": None,  # of three or four classes
-    "equivalence_test": {"bound": 0.05},
-    "epistemic_irreducible": {"posterior": (Q, 2)},
-}
-"""What a function of labels and forecast must be given besides; None where it does not look at two classes."""
+NEEDS = {"equivalence_test": {"bound": 0.05}, "epistemic_irreducible": {"posterior": (Q, 2)}}
+"""What a function of labels and forecast must be given besides."""
 
-
-def of_labels_and_forecast():
-    """The public functions whose first arguments are ``y_true`` and ``y_prob``, with what else they must be given."""
-    for name in sorted(homes()):
-        if not inspect.isfunction(load(name)) or NEEDS.get(name, {}) is None:
-            continue
-        if list(inspect.signature(load(name)).parameters)[:2] == ["y_true", "y_prob"]:
-            yield name
-
-
-FUNCTIONS = list(of_labels_and_forecast())
+FUNCTIONS = [
+    name
+    for name in sorted(set(homes()) - {"simplex_points"})  # of three or four classes
+    if inspect.isfunction(load(name)) and list(inspect.signature(load(name)).parameters)[:2] == ["y_true", "y_prob"]
+]
 
 
 def leaves(result, path=""):
@@ -102,7 +89,7 @@ def both(function, y, p, **options):
     """The results of a function of a table and of its second column."""
     needed = {
         key: (table(value[0]), value[0]) if isinstance(value, tuple) else (value, value)
-        for key, value in (NEEDS.get(function.__name__) or {}).items()
+        for key, value in NEEDS.get(function.__name__, {}).items()
     }
     return [
         function(y, prob, **{key: value[number] for key, value in needed.items()}, **options)
@@ -118,10 +105,10 @@ def test_every_public_function_speaks_of_the_second_column(name, weight):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_logits_speak_of_the_second_column(name):
-    if "posterior" in (NEEDS.get(name) or {}):
+    if "posterior" in NEEDS.get(name, {}):
         pytest.skip("a truth is never a logit")
     logit = np.log(P / (1.0 - P))
-    function = partial(load(name), input="logit", **(NEEDS.get(name) or {}))
+    function = partial(load(name), input="logit", **NEEDS.get(name, {}))
     assert_same(function(Y, np.column_stack([np.zeros(P.size), logit])), function(Y, logit))
 
 
@@ -129,7 +116,7 @@ def test_logits_speak_of_the_second_column(name):
 def test_the_event_of_two_columns_is_the_positive_label(name):
     """``pos_label`` names it for a table as for its own column; and the other one is the default for no one."""
     y, function, two = np.where(Y, "yes", "no"), load(name), table(P)[:, ::-1]
-    needed = NEEDS.get(name) or {}
+    needed = NEEDS.get(name, {})
     posterior = [{"posterior": q} if "posterior" in needed else needed for q in (table(Q)[:, ::-1], Q)]
     of_two = function(y, two, labels=["yes", "no"], pos_label="yes", **posterior[0])
     assert_same(of_two, function(y, P, labels=["no", "yes"], **posterior[1]))
@@ -227,9 +214,9 @@ def test_assess_names_the_event_in_table_frame_and_repr():
 def test_the_hypothesis_of_a_test_names_the_event(name):
     y, test = np.where(Y, "yes", "no"), entries("test")[name].target
     for prob, options in ((P, {"pos_label": "yes"}), (table(P), {})):
-        result = test(y, prob, **options, **(NEEDS.get(test.__name__) or {}))
+        result = test(y, prob, **options, **NEEDS.get(test.__name__, {}))
         assert result.hypothesis.endswith(" (event: class yes)")
-    (part,) = by_class(partial(test, **(NEEDS.get(test.__name__) or {})), y, table(P)).results
+    (part,) = by_class(partial(test, **NEEDS.get(test.__name__, {})), y, table(P)).results
     assert part.hypothesis == result.hypothesis
 
 
@@ -290,13 +277,6 @@ def test_the_report_of_two_columns_is_that_of_one(files, capsys):
     assert one == two
     assert re.search(r"class 1 occurred in [\d.]+ % of the rows, predicted [\d.]+ % on average", two)
     assert "event: class 1" in two
-
-
-def test_a_report_takes_a_notion_of_one_event_only(files, capsys):
-    words = "report two.csv --resamples 20 -o c.html --notion"
-    assert "notion: confidence" in printed(capsys, f"{words} confidence")
-    assert cli.main(f"{words} class-wise --force".split()) == 2
-    assert "a report speaks of one event" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("method", ["isotonic", "beta", "temperature"])

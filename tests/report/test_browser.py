@@ -63,9 +63,12 @@ def visit(browser, request):
         opened.context.close()
 
 
-WIDTHS = {"small telephone": 320, "telephone": 390, "tablet": 820, "desk": 1200}
+each_width = pytest.mark.parametrize("width", [320, 390, 820, 1200])
 
-each_width = pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+
+def open_all(page):
+    for details in page.query_selector_all("details"):
+        details.evaluate("d => { d.open = true }")
 
 
 def test_the_page_opens_offline_and_asks_for_nothing(visit, url):
@@ -81,32 +84,26 @@ CUT_TEXT = """() => [...document.querySelectorAll('svg text')].filter(text => {
 }).map(text => text.textContent)"""
 
 
+OVERLAPPING = """() => [...document.querySelectorAll('svg.diagram')].flatMap(picture => {
+    const seen = text => getComputedStyle(text).visibility === 'visible';
+    const texts = [...picture.querySelectorAll('text')].filter(seen), found = [];
+    texts.forEach((a, i) => texts.slice(i + 1).forEach(b => {
+        const [p, q] = [a.getBoundingClientRect(), b.getBoundingClientRect()];
+        const across = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+        const down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+        if (across > 1 && down > 0.3 * Math.min(p.height, q.height)) found.push([a.textContent, b.textContent]);
+    }));
+    return found;
+})"""
+
+
 @each_width
-def test_nothing_sticks_out_sideways_and_no_text_of_a_picture_is_cut(width, visit):
+def test_nothing_sticks_out_sideways_and_no_text_of_a_picture_is_cut_or_lies_on_another(width, visit):
     page = visit(viewport={"width": width, "height": 900}).page
     assert page.evaluate(CUT_TEXT) == []
-    for details in page.query_selector_all("details"):
-        details.evaluate("d => { d.open = true }")
+    assert page.evaluate(OVERLAPPING) == []
+    open_all(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@each_width
-def test_no_text_of_a_picture_lies_on_another(width, visit):
-    page = visit(viewport={"width": width, "height": 900}).page
-    overlapping = page.evaluate(
-        """() => [...document.querySelectorAll('svg.diagram')].flatMap(picture => {
-            const seen = text => getComputedStyle(text).visibility === 'visible';
-            const texts = [...picture.querySelectorAll('text')].filter(seen), found = [];
-            texts.forEach((a, i) => texts.slice(i + 1).forEach(b => {
-                const [p, q] = [a.getBoundingClientRect(), b.getBoundingClientRect()];
-                const across = Math.min(p.right, q.right) - Math.max(p.left, q.left);
-                const down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
-                if (across > 1 && down > 0.3 * Math.min(p.height, q.height)) found.push([a.textContent, b.textContent]);
-            }));
-            return found;
-        })"""
-    )
-    assert overlapping == []
 
 
 CONTRAST = """() => {
@@ -279,8 +276,7 @@ AXE = os.environ.get("CALIBRANT_AXE", "node_modules/axe-core/axe.min.js")
 def test_axe_finds_nothing_that_keeps_people_out(address, width, scheme, visit, request):
     address = request.getfixturevalue(address)
     opened = visit(address, viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
-    for details in opened.page.query_selector_all("details"):
-        details.evaluate("d => { d.open = true }")
+    open_all(opened.page)
     opened.page.add_script_tag(path=AXE)
     found = opened.page.evaluate("axe.run()")["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []

@@ -120,15 +120,6 @@ def test_differences_must_be_from_the_first_forecast(both):
         summarise(both, differences=fewer)
 
 
-def test_a_worse_log_loss_is_called_so(both):
-    y, right, bold = forecasts()
-    turned = {"right": both["right"], "bold": both["bold"]}
-    assert summarise(turned, differences=by_each(y, {"right": right, "bold": bold}))["headline"] == (
-        "“bold” brought overly extreme predictions that “right” does not show: ECE 3.0 to 5.5 points, which is more than "
-        "noise; log loss rose by 3.6 %; accuracy at a threshold of 50 % did not change."
-    )
-
-
 def test_an_infinite_log_loss_compares_with_nothing():
     y, right, _ = forecasts(200)
     certain = np.where(np.arange(200) == 0, 1.0 - y[0], right)
@@ -386,9 +377,6 @@ def test_the_command_writes_the_page_of_what_it_prints(tmp_path, capsys, monkeyp
     assert len(lines) in (2, 4)
     assert all(f">{cell}</t" in page for line in lines for cell in line)
     assert "Groups, the worst first" in page
-    assert main(words) == 2
-    assert "already exists. Pass --force" in capsys.readouterr().err
-    assert main([*words[:-1], "a.csv"]) == 2
 
 
 def test_the_headline_does_not_call_better_what_is_not_shown_to_be():

@@ -404,38 +404,35 @@ def test_a_line_joins_neighbours_of_enough_rows_alone():
 
 # Refusals
 
+ONE = assess([0, 1], [0.3, 0.6], n_resamples=1)
+ASIDE = ["advice", "clinical"]
+REFUSED = [
+    ({}, {}, ValueError, "at least one assessment; got an empty dict"),
+    (
+        {"a": ONE, "b": ONE},
+        {"advice": advise([0, 1], [0.3, 0.6])},
+        TypeError,
+        "advice must say which .*; got one for a, b",
+    ),
+]
+REFUSED += [
+    (one, {}, TypeError, "a report must be of type Assessment; got") for one in (3, "x", [], {"a": 1}, {"a": None})
+]
+REFUSED += [
+    ({"f": ONE}, {what: {"g": ()}}, ValueError, f"{what} must be of forecasts of the report; got g for f")
+    for what in ASIDE
+]
+REFUSED += [
+    ({"f": ONE}, {what: given}, TypeError, rf"{what} must be (of type|a dict by the names of forecasts).*; got .*Pass ")
+    for what in (*ASIDE, "differences")
+    for given in (3, "platt", [1], {"f": "platt"})
+]
 
-def test_one_advice_for_several_forecasts_is_refused():
-    odd = ODD["three classes"]()
-    both = dict.fromkeys("ab", assess(*odd, n_resamples=1))
-    with pytest.raises(TypeError, match=r"advice must say which forecast it is about; got one for a, b\. Pass"):
-        summarise(both, advice=advise(*odd))
 
-
-def test_no_assessment_is_refused():
-    with pytest.raises(ValueError, match="at least one assessment; got an empty dict"):
-        summarise({})
-
-
-@pytest.mark.parametrize("found", [3, "report", [], {"a": 1}, {"a": None}])
-def test_what_is_no_assessment_is_refused(found):
-    with pytest.raises(TypeError, match="a report must be of type Assessment; got"):
-        summarise(found)
-
-
-@pytest.mark.parametrize("what", ["advice", "clinical"])
-def test_what_is_said_of_no_forecast_of_the_report_is_refused(what):
-    found = assess([0, 1], [0.3, 0.6], n_resamples=1)
-    with pytest.raises(ValueError, match=f"{what} must be of forecasts of the report; got other for model"):
-        summarise({"model": found}, **{what: {"other": ()}})
-
-
-@pytest.mark.parametrize("given", [3, "platt", [1], {"model": "platt"}])
-@pytest.mark.parametrize("what", ["advice", "clinical", "differences"])
-def test_what_is_of_another_type_is_refused(what, given):
-    found = assess([0, 1], [0.3, 0.6], n_resamples=1)
-    with pytest.raises(TypeError, match=rf"{what} must be (of type|a dict by the names of forecasts).*; got .*Pass "):
-        summarise({"model": found}, **{what: given})
+@pytest.mark.parametrize(("found", "beside", "error", "said"), REFUSED)
+def test_what_no_report_can_be_made_of_is_refused(found, beside, error, said):
+    with pytest.raises(error, match=said):
+        summarise(found, **beside)
 
 
 @pytest.mark.parametrize("missing", NEEDED)
