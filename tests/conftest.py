@@ -2,7 +2,9 @@
 
 import gc
 import os
+import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,11 @@ def data_dir() -> Path:
 def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pictures be drawn without laying them out until nothing moves, which takes nine tenths of their time."""
     monkeypatch.setattr("calibrant.drawing.settle", lambda *_: None)
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open() -> Iterator[None]:
+    """Close what a test has drawn: matplotlib warns of more than 20 open figures, in whichever test draws the next."""
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")

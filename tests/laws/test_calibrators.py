@@ -324,7 +324,9 @@ def test_copies_of_rows_are_no_further_evidence(key, copied, k):
     """
     if k > 2 and key in OF_TWO_CLASSES:
         pytest.skip("of two classes")
-    rng, (label, prob) = np.random.default_rng(k), dirichlet_rows(4150, k, seed=k)
+    rng = np.random.default_rng(k)
+    prob = rng.dirichlet(np.ones(k), 4150)
+    label = (rng.random((4150, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
     rows, new = COPIED[copied](rng, 150), np.arange(150, 4150)
 
     def loss(rows, weight=None):

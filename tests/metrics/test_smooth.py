@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from reference import cumulative, loess, smooth
 from strategies import columns
@@ -103,6 +103,7 @@ OF_GAPS = {
 @given(rows=columns(max_rows=8), span=st.sampled_from([0.3, 0.5, 0.75, 1.0]), degree=st.integers(0, 2))
 def test_the_errors_are_those_of_the_definition(rows, span, degree):
     label, score, weight = rows
+    assume(not ((score > 0) & (score < np.finfo(float).tiny)).any())  # of so small numbers digits are missing
     fitted = loess.smooth(score.tolist(), (label - score).tolist(), weight.tolist(), span, degree)
     gaps = np.minimum(np.abs(np.repeat(fitted, weight.astype(int))), 1.0)
     for metric, of_gaps in OF_GAPS.items():

@@ -137,12 +137,16 @@ def _called(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], lis
     return outcome, value, [str(w.message) for w in said], faults, seconds
 
 
-OF_SKLEARN = ("does not have valid feature names", "members, which is less than n_splits")
-"""What scikit-learn says of an array given to what was fitted to a table, and where a class has fewer rows than folds."""
+OF_OTHERS = (
+    *("does not have valid feature names", "members, which is less than n_splits"),
+    "Conversion of an array with ndim > 0",
+)
+"""What scikit-learn says of an array given to what was fitted to a table, and where a class has fewer rows than folds; and an
+older NumPy of cells that are lists."""
 
 
 def _is_ours(warned: warnings.WarningMessage) -> bool:
-    if any(words in str(warned.message) for words in OF_SKLEARN):
+    if any(words in str(warned.message) for words in OF_OTHERS):
         return True
     if warned.category is RuntimeWarning and "/sklearn/" in warned.filename:
         return True  # the classifier that is passed, on columns that do not vary
