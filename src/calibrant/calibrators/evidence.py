@@ -22,6 +22,7 @@ from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
 from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
 from calibrant.calibrators.evidence_features import (
     LEAST_LOG,
+    MOST_INTERACTING,
     ClassFeatures,
     Features,
     Hinges,
@@ -435,10 +436,7 @@ N_FOLDS = 4
 
 PATH, PATH_OF_TWO, PATH_OF_MANY = (-4.0, -2.0, 0.0, 2.0), (-4.0, -2.0, 0.0, 4.0), (-4.0, 2.0)
 """What is taken from the logarithms of all precisions, but that of the temperature, for each map; for two classes; and for
-many, where two maps do as well in three quarters of the time."""
-
-MANY_CLASSES = 60
-"""Classes from which there are many."""
+more than `MOST_INTERACTING`, where two maps do as well in three quarters of the time."""
 
 FIXED = "temp"
 """The group whose precision is that of most evidence in all maps."""
@@ -507,7 +505,7 @@ def folds_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem
 
     The precisions are those of all rows; the weights of each map are fitted to the rows outside of each fold.
     """
-    path = PATH_OF_MANY if problem.classes.size >= MANY_CLASSES else PATH
+    path = PATH_OF_MANY if problem.classes.size > MOST_INTERACTING else PATH
     pool = Pool(model, evidence, PATH_OF_TWO if model.is_of_two else path)
     of_prediction = problem.prob[np.arange(problem.size), problem.label]
     n_parts, unit = len(pool.ridges) + 1, problem.weights.effective_rows_per_weight
