@@ -388,3 +388,11 @@ def test_quantiles_turn_with_the_axis_and_weights_are_repeated_rows(rows):
     np.testing.assert_array_equal(found, -weighted_quantiles(-x, weight, 1.0 - AT))
     repeated = np.repeat(x, weight.astype(int))
     np.testing.assert_array_equal(found, weighted_quantiles(repeated, np.ones(len(repeated)), AT))
+
+
+@pytest.mark.parametrize(("k", "n_maps"), [(150, 4), (151, 2)])
+def test_of_many_classes_two_maps_are_mixed(k, n_maps):
+    rng = np.random.default_rng(k)
+    prob = rng.dirichlet(np.ones(k), 200)
+    scaling = EvidenceScaling(pool="folds", labels=range(k)).fit(prob, rng.integers(0, k, 200))
+    assert len(scaling.weights_) == n_maps + 1
