@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeGuard
@@ -347,48 +347,42 @@ ROOM = 0.1
 """Part of the tolerance of a sum that the rounding of a fast sum may use up; where it would be more, sums are in float64."""
 
 
-def is_real(values: npt.NDArray[Any]) -> bool:
-    """Whether numbers are in single or double precision, as this machine writes them, and there are some in one or two axes."""
-    kind = values.dtype
-    return kind.char in "fd" and kind.isnative and values.ndim in (1, 2) and values.size > 0
-
-
-def are_between(values: FloatArray, low: float, high: float) -> bool:
-    """Whether all numbers lie from ``low`` to ``high``; NaN lies nowhere."""
-    return _all_blocks(values, lambda block: _within(block, low, high))
-
-
-def are_probabilities(values: FloatArray, tolerance: float) -> bool:
-    """Whether numbers lie in [0, 1], and rows of a table sum to one within the tolerance, with room for rounding.
+def are_within(values: npt.NDArray[Any], low: float, high: float, tolerance: float | None = None) -> bool:
+    """Whether numbers lie from ``low`` to ``high``, and rows of a table sum to one within a tolerance, with room for rounding.
 
     Parameters
     ----------
     values : ndarray of shape (n,) or (n, K)
-        Single or double precision, in any order in memory.
-    tolerance : float
-        How far the sum of a row may be from one.
+        In any order in memory.
+    low, high : float
+        Limits of every number; NaN lies nowhere.
+    tolerance : float, optional
+        How far the sum of a row of a table may be from one; by default sums are not looked at.
 
     Returns
     -------
     bool
-        True only if every number is finite, in [0, 1], and every sum within the tolerance. False says nothing.
+        True only of numbers in single or double precision, as this machine writes them. False says nothing.
     """
-    if values.ndim == 1:
-        return are_between(values, 0.0, 1.0)
-    # A sum of K numbers that are not negative is off by at most K units in the last place, in whatever order it is taken.
-    n_classes, unit = values.shape[1], float(np.finfo(values.dtype).eps)
-    is_fast = n_classes * unit <= ROOM * tolerance
-    ones = np.ones(n_classes, dtype=values.dtype if is_fast else np.float64)
-    off = tolerance - n_classes * float(np.finfo(ones.dtype).eps)
+    kind, ones = values.dtype, None
+    if not (kind.char in "fd" and kind.isnative and values.ndim in (1, 2) and values.size > 0):
+        return False
+    if tolerance is not None and values.ndim == 2:
+        # A sum of K numbers that are not negative is off by at most K units in the last place, in whatever order it is taken.
+        n_classes = values.shape[1]
+        is_fast = n_classes * float(np.finfo(kind).eps) <= ROOM * tolerance
+        ones = np.ones(n_classes, dtype=kind if is_fast else np.float64)
+        off = tolerance - n_classes * float(np.finfo(ones.dtype).eps)
 
     def is_well(block: FloatArray) -> bool:
-        return _within(block, 0.0, 1.0) and _within(block.astype(ones.dtype, copy=False) @ ones, 1.0 - off, 1.0 + off)
+        # A comparison with NaN fails, and the least of numbers with NaN among them is NaN. As double: 1e100 is inf in single.
+        if not (float(block.min()) >= low and float(block.max()) <= high):
+            return False
+        if ones is None:
+            return True
+        sums = block.astype(ones.dtype, copy=False) @ ones
+        return bool(float(sums.min()) >= 1.0 - off and float(sums.max()) <= 1.0 + off)
 
-    return _all_blocks(values, is_well)
-
-
-def _all_blocks(values: FloatArray, is_well: Callable[[FloatArray], bool]) -> bool:
-    """Whether all blocks are well; each of several threads looks at its share of many."""
     if values.size <= BLOCK:
         return is_well(values)
     rows = list(blocks(len(values), values[0].size))
@@ -401,12 +395,6 @@ def blocks(n: int, n_columns: int = 1, most: int = BLOCK) -> Iterable[slice]:
     """Cut n rows of a table of so many columns into blocks of at most so many numbers."""
     step = max(1, most // n_columns)
     return [slice(0, n)] if 0 < n <= step else (slice(start, min(start + step, n)) for start in range(0, n, step))
-
-
-def _within(block: FloatArray, low: float, high: float) -> bool:
-    # A comparison with NaN fails, and the least of numbers with NaN among them is NaN. As double: 1e100 is inf in single.
-    least, highest = np.minimum.reduce(block, axis=None), np.maximum.reduce(block, axis=None)
-    return float(least) >= low and float(highest) <= high
 
 
 def ratio(part: npt.ArrayLike, whole: npt.ArrayLike, otherwise: float = np.nan) -> FloatArray:

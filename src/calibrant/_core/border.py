@@ -19,14 +19,12 @@ from calibrant._core.arrays import (
     NUMERIC,
     FloatArray,
     absent,
-    are_between,
-    are_probabilities,
+    are_within,
     as_array,
     columns_of,
     first,
     index,
     is_number,
-    is_real,
     more,
     some,
 )
@@ -357,7 +355,8 @@ def as_problem(
     predicted classes is a binary problem that knows them. ``all_rows`` names what needs all rows in memory: it is refused for
     predictions that are read in batches, of which there are more than fit.
     """
-    if unknown := [word for word in data if word not in DataOptions.__annotations__]:
+    if not data.keys() <= DataOptions.__annotations__.keys():
+        unknown = [word for word in data if word not in DataOptions.__annotations__]
         hint = "".join(text for word, text in RENAMED.items() if word in unknown)
         raise TypeError(
             f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
@@ -435,13 +434,11 @@ def refuse_rows(what: str = "this") -> NoReturn:
 
 def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:
     """Whether a single pass shows that the numbers are as declared; False leaves it open."""
-    if not (is_real(array) and isinstance(input, str) and isinstance(rows, str) and rows == "as-given"):
-        return False
-    if array.ndim == 2 and array.shape[1] < 2:
+    if not (isinstance(input, str) and isinstance(rows, str) and rows == "as-given") or array.shape[1:] == (1,):
         return False
     if input == "logit":
-        return are_between(array, -MOST_LOGIT, MOST_LOGIT)
-    return input == "probability" and are_probabilities(array, row_sums.SUM_TOLERANCE)
+        return are_within(array, -MOST_LOGIT, MOST_LOGIT)
+    return input == "probability" and are_within(array, 0.0, 1.0, row_sums.SUM_TOLERANCE)
 
 
 def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> SimplexProblem:

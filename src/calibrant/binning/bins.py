@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.checks import MOST_DRAWS, no_class, require, whole
 from calibrant._core.registry import Kind, declare, entries, find
 from calibrant._core.result import Record
@@ -404,12 +404,12 @@ def sums_over(partition: Partition, problem: Problem, part: IntArray | None = No
             return _of_scores(at, score, problem.outcome[rows], weights, n_cells)
         prob = problem.prob[rows]
         at = partition.index(prob)
-        scores = np.stack([_weighted(at, column, weights, n_cells) for column in prob.T], axis=1)
+        scores = np.stack([np.bincount(at, weights.values * column, n_cells) for column in prob.T], axis=1)
         outcomes = class_sums(at, problem.label[rows], weights.values, scores.shape)
         return np.bincount(at, minlength=n_cells), np.bincount(at, weights.values, n_cells), scores, outcomes
 
     if n := problem.size:
-        return Bins(partition, *added(map(read, chunks(n))))
+        return Bins(partition, *added(map(read, blocks(n, 1, CHUNK))))
     shape = (n_cells, *problem.as_given.shape[1:])
     return Bins(partition, np.zeros(n_cells, dtype=np.intp), np.zeros(n_cells), np.zeros(shape), np.zeros(shape))
 
@@ -424,10 +424,10 @@ def _of_scores(at: IntArray, score: FloatArray, outcome: BoolArray, weights: Wei
     by_outcome = np.bincount(at + at + outcome, minlength=2 * n_bins)
     events = by_outcome[1::2]
     count = by_outcome[::2] + events
-    scores = _weighted(at, score, weights, n_bins)
     if weights.is_unit:
-        return count, count.astype(np.float64), scores, events.astype(np.float64)
-    return count, np.bincount(at, weights.values, n_bins), scores, _weighted(at, outcome, weights, n_bins)
+        return count, count.astype(np.float64), np.bincount(at, score, n_bins), events.astype(np.float64)
+    weight = weights.values
+    return count, *(np.bincount(at, values, n_bins) for values in (weight, weight * score, weight * outcome))
 
 
 def class_sums(cell: IntArray, label: IntArray, weight: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -435,17 +435,6 @@ def class_sums(cell: IntArray, label: IntArray, weight: FloatArray, shape: tuple
     n_cells, n_classes = shape
     sums = np.bincount(cell * n_classes + label, weight, n_cells * n_classes)
     return sums.reshape(shape).astype(np.float64, copy=False)
-
-
-def _weighted(at: IntArray, values: FloatArray | BoolArray, weights: Weights, n_cells: int) -> FloatArray:
-    """Sum weighted values over the rows of each cell."""
-    sums = np.bincount(at, values if weights.is_unit else weights.values * values, n_cells)
-    return sums.astype(np.float64, copy=False)
-
-
-def chunks(n: int) -> list[slice]:
-    """Cut n rows into chunks."""
-    return [slice(start, min(start + CHUNK, n)) for start in range(0, n, CHUNK)]
 
 
 class Binning(ABC):
@@ -660,7 +649,7 @@ def _compiled(found: EvenEdges, problem: BinaryProblem) -> Bins:
         return count, events, scores
 
     workers = n_processors() if problem.size >= PARALLEL_FROM else 1
-    count, events, scores = added(in_order(read, list(chunks(problem.size)), workers))
+    count, events, scores = added(in_order(read, list(blocks(problem.size, 1, CHUNK)), workers))
     return Bins(found, count, count.astype(np.float64), scores, events.astype(np.float64))
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.border import refuse_rows
 from calibrant._core.rows import (
     BinaryProblem,
@@ -29,7 +29,7 @@ from calibrant._core.rows import (
 )
 from calibrant._core.threads import FEWEST, are_loaded, in_order, n_processors, pays
 from calibrant.binning import Binning, Bins, Edges, EqualWidth
-from calibrant.binning.bins import CHUNK, between_infinities, chunks, even_edges, sums_over
+from calibrant.binning.bins import CHUNK, between_infinities, even_edges, sums_over
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, Notion, OneVsRest, TopLabel
 from calibrant.sums.draws import MOST, CountArray, Numbers, RowSample, Strata, is_upper
 from calibrant.sums.sums import BinnedProblem, BinTable, Plan, Sums, fine_pair, on_fixed_cells, recut, rounded
@@ -452,7 +452,7 @@ def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) 
         return _all_at_once(problem.at(rows), replace(plan, cells=by_row), number)
 
     workers = n_processors() if numbers >= PARALLEL_FROM else 1
-    total, rest = reduce(add, in_order(read, list(chunks(n)), workers)), len(plan.cells) - len(by_row)
+    total, rest = reduce(add, in_order(read, list(blocks(n, 1, CHUNK)), workers)), len(plan.cells) - len(by_row)
     if rest:
         others = tuple(pair for pair in plan.cells if pair not in by_row)
         found = _all_at_once(problem, replace(plan, cells=others, scores=()), first)
