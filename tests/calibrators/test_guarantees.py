@@ -11,7 +11,7 @@ from reference import guarantee
 
 from calibrant import HistogramBinning
 from calibrant.binning import PointsPerBin
-from calibrant.calibrators.guarantees import binning_guarantee, canonical_binning_guarantee
+from calibrant.calibrators.binning import binning_guarantee, canonical_binning_guarantee
 
 KINDS = ("marginal", "conditional", "expected", "sharp-expected")
 DRAWS, ALPHA = 2000, 0.1

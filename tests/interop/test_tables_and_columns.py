@@ -13,8 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant.interop.records import MOST_PARTS, read_json, read_json_lines, table_of
-from calibrant.interop.tables import read_forecast, read_table, select, write_table
+from calibrant.interop.tables import (
+    MOST_PARTS,
+    read_forecast,
+    read_json,
+    read_json_lines,
+    read_table,
+    select,
+    table_of,
+    write_table,
+)
 
 ENDINGS = ["csv", "parquet", "pq", "feather", "arrow", "npz"]
 TABLE = {

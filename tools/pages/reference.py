@@ -10,6 +10,8 @@ import calibrant
 from calibrant._core import lazy as elsewhere
 from calibrant._core.registry import entries
 
+OF_ALL_CLASSES = ("CanonicalBinning", "MulticlassIsotonic")
+GUARANTEES = ("BinningGuarantee", "CanonicalGuarantee", "binning_guarantee", "canonical_binning_guarantee")
 GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "metrics": {
         "Errors over bins": ("binned", "bin_losses"),
@@ -21,9 +23,9 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "calibrators": {
         "One score: two classes, or each class by `ByNotion`": ("binning", "isotonic", "parametric"),
-        "All classes at once": ("canonical", "evidence", "irp", "linear", "nafir", "scir", "temperature"),
+        "All classes at once": ("evidence", "irp", "linear", "nafir", "scir", "temperature", *OF_ALL_CLASSES),
         "Around a calibrator": ("by_notion", "classifier", "safe"),
-        "Guarantees": ("guarantees",),
+        "Guarantees": GUARANTEES,
         "To write your own": ("base", "_core"),
     },
     "curves": {
@@ -45,7 +47,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "binning": {"Bins of scores": ("bins", "isotonic"), "Cells of the simplex": ("cells",)},
 }
-"""Headings of a page, and the modules or packages whose names stand below each; what is nowhere named stands under More."""
+"""Headings of a page, and the modules, packages or names below each: the last that fits counts; the others stand under More."""
 
 FIRST = ("metrics", "calibrators", "curves", "significance", "assessment", "binning", "notions", "decisions")
 FIRST += ("datasets", "report", "interop", "registry", "exceptions")
@@ -118,7 +120,7 @@ def words() -> dict[str, list[str]]:
 def group_of(package: str, name: str) -> str:
     """Return the heading of a name on the page of its package."""
     module = getattr(importlib.import_module(f"calibrant.{package}"), name).__module__.split(".")[1:]
-    found = [title for title, modules in GROUPS.get(package, {}).items() if set(modules) & set(module)]
+    found = [title for title, modules in GROUPS.get(package, {}).items() if {name, *module} & set(modules)]
     return found[-1] if found else ("" if package not in GROUPS else "More")
 
 

@@ -1,23 +1,34 @@
-"""Scaling-binning: a parametric map, rounded to its mean over bins."""
+"""Histogram binning, BBQ, scaling-binning and canonical binning; and bounds that hold with a stated probability."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from math import ceil, floor, log
-from typing import ClassVar, Literal, NamedTuple
+from math import ceil, floor, log, log1p, sqrt
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import betaln, softmax
 
 from calibrant._core.arrays import EPSILON, FloatArray, is_whole
-from calibrant._core.checks import as_numbers, refuse, require
+from calibrant._core.checks import as_numbers, number, refuse, require, whole
 from calibrant._core.registry import FINITE
-from calibrant._core.rows import BinaryProblem, Forecast, IntArray, two_columns
-from calibrant.binning import Binning, Bins, EqualMass, as_binning, locate, sums_over
+from calibrant._core.result import Result, frame
+from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
+from calibrant.binning import Binning, Bins, EqualMass, Partition, as_binning, class_sums, locate, sums_over
 from calibrant.binning.bins import Ordered, ends_of_shares
-from calibrant.calibrators.base import BinaryCalibrator, as_binary_calibrator, fitted, method, parameter
+from calibrant.binning.cells import SimplexBinning, as_simplex_binning
+from calibrant.calibrators.base import (
+    BinaryCalibrator,
+    MulticlassCalibrator,
+    as_binary_calibrator,
+    fitted,
+    method,
+    parameter,
+)
 from calibrant.calibrators.parametric import PlattScaling
 from calibrant.sums.reading import cut
 
@@ -433,3 +444,439 @@ class ScalingBinning(BinaryCalibrator):
 
     def _mean_near(self, fitted: FloatArray) -> FloatArray:
         return self.value_[locate(self.edges_, fitted)]
+
+
+# Canonical binning: histogram binning of whole forecasts
+
+
+@method("canonical-binning", symbol="CB", source="Gupta and Ramdas 2022")
+class CanonicalBinning(MulticlassCalibrator):
+    """Replace a forecast by the class rates of its cell of the simplex (canonical histogram binning).
+
+    Use it when the whole forecast must be calibrated, with a proof. It gives few vectors, each the class rates of the
+    rows in one cell, so that the error of each can be bounded. Do not use it when forecasts must stay apart: all rows of
+    a cell are tied, and the predicted class is one a cell. Temperature, vector or Dirichlet scaling keep them apart.
+
+    Parameters
+    ----------
+    binning : int, str or SimplexBinning, default="projection"
+        How the simplex is cut: n means ``SimplexGrid(n)``, a word the registered simplex binning of that name. `Projection`
+        is for any number of classes, `SimplexGrid` for few, `Sierpinski` for three.
+    interior : bool, default=True
+        Leave out of the class rates the rows that lie on a cut that the data made: these are there because of the cut, and are
+        no independent evidence of the rates. A cell without any other row is estimated from them all the same.
+    smoothing : float, default=0
+        So many rows of each class are added to every cell with rows: (k + a) / (m + L a) in place of k / m, for k rows of a
+        class among the m of the cell, of L classes. Above 0 no class with rows near it gets probability 0. At most 1e15.
+    input : {"probability", "logit"}, default="probability"
+        What is passed to ``fit`` and ``predict_proba``.
+    labels : sequence of length n_classes, optional
+        The class of each column; by default 0, 1, ... or the sorted labels.
+
+    Attributes
+    ----------
+    partition_ : Partition
+        Which forecast is in which cell.
+    value_ : ndarray of shape (n_cells, n_classes)
+        Class rates of each cell; 1 / n_classes each where no row was.
+    count_ : ndarray of shape (n_cells,)
+        Rows that the rates of each cell are made of.
+    classes_ : ndarray of shape (n_classes,)
+        Labels in the order of the columns.
+
+    Notes
+    -----
+    A cell without rows, and a forecast in none of the cells, get 1 / n_classes of each class. Whole weights count as rows;
+    others are scaled to a mean of one where rows are counted, in ``smoothing``.
+
+    With `Projection` and forecasts that do not tie, each cell has about n / n_bins rows, and one row a cut is left out. With
+    forecasts that take few values whole ties lie on cuts; there ``interior=False`` wastes nothing.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022. What is printed there for a cell
+    without rows, one over the number of cells, does not sum to one.
+
+    Examples
+    --------
+    >>> from calibrant.binning import Sierpinski
+    >>> from calibrant.calibrators import CanonicalBinning
+    >>> P = [[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.1, 0.8, 0.1], [0.4, 0.3, 0.3]]
+    >>> fitted = CanonicalBinning(Sierpinski(1)).fit(P, [0, 1, 1, 2])
+    >>> fitted.predict_proba([[0.7, 0.2, 0.1], [0.3, 0.3, 0.4]]).tolist()
+    [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    binning: int | str | SimplexBinning = field(default="projection", kw_only=False)
+    interior: bool = parameter(default=True)
+    smoothing: float = parameter(default=0.0, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
+    partition_: Partition = fitted()
+    value_: FloatArray = fitted("n K", sum_to_one=True)
+    count_: IntArray = fitted("n", least=0)
+
+    def cells(self, y_prob: npt.ArrayLike) -> IntArray:
+        """Find the cell of each forecast.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
+            Forecast of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Rows of ``value_``; -1 where a forecast is in none of the cells.
+        """
+        return self.partition_.index(self._fitted_forecast(y_prob).prob)
+
+    def _fit(self, problem: SimplexProblem) -> None:
+        partition = as_simplex_binning(self.binning).partition(problem)
+        cell, n_cells, n_classes = partition.index(problem.prob), partition.n_cells, problem.prob.shape[1]
+        counted = np.ones(problem.size, dtype=bool)
+        if self.interior:
+            inside = ~partition.is_boundary(problem.prob)
+            counted = inside | (np.bincount(cell[inside], minlength=n_cells) == 0)[cell]
+        count = np.bincount(cell[counted], minlength=n_cells)
+        occurred = class_sums(cell[counted], problem.label[counted], problem.weight[counted], (n_cells, n_classes))
+        added = float(self.smoothing) / problem.weights.rows_per_weight
+        value = np.full((n_cells, n_classes), 1.0 / n_classes)
+        total = occurred.sum(axis=1, keepdims=True) + n_classes * added
+        np.divide(occurred + added, total, out=value, where=count[:, None] > 0)
+        self.partition_, self.value_, self.count_ = partition, value, count
+
+    def _sizes(self) -> dict[str, int]:
+        return super()._sizes() | {"n": self.partition_.n_cells}
+
+    def _check_loaded(self) -> None:
+        self.partition_._check_loaded(len(self.classes_))
+        super()._check_loaded()
+
+    def _apply(self, forecast: Forecast) -> FloatArray:
+        cell = self.partition_.index(forecast.prob)
+        return np.where(cell[:, None] >= 0, self.value_[cell], 1.0 / self.value_.shape[1])
+
+
+# What guarantees share: statements, each with its bound and the probability with which it holds
+
+
+Statement = tuple[str, float, float]
+"""What is bounded, the bound, and the probability with which it holds; NaN where it holds on average."""
+
+
+class Statements(Result, ABC):
+    """A guarantee that is a list of statements."""
+
+    @abstractmethod
+    def _head(self) -> str: ...
+
+    @abstractmethod
+    def _statements(self) -> list[Statement]: ...
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame, a row a statement.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default the first that is installed.
+
+        Returns
+        -------
+        DataFrame
+            Columns statement, bound, probability (with which it holds; NaN where it holds on average).
+        """
+        statement, bound, probability = zip(*self._statements(), strict=True)
+        return frame({"statement": statement, "bound": bound, "probability": probability}, backend)
+
+    def __str__(self) -> str:
+        wide = max(len(statement) for statement, _, _ in self._statements())
+        lines = [
+            f"  {statement:<{wide}}  <= {bound:<7.4g} {f'with probability {p:g}' if p == p else 'on average'}"
+            for statement, bound, p in self._statements()
+        ]
+        return "\n".join([self._head(), *lines])
+
+
+# Guarantees of top-label histogram binning, in numbers
+
+
+@dataclass(frozen=True)
+class BinningGuarantee(Statements):
+    """How far the probabilities of top-label histogram binning can be off, whatever the distribution of the data.
+
+    The error of a reported pair (class c, probability h) is  abs(P(Y = c given c, h) - h). No bound is above 1, which says
+    nothing.
+
+    Attributes
+    ----------
+    n_samples : int
+        Rows to calibrate on.
+    points_per_bin : int
+        Rows that each bin has at least, k.
+    n_classes : int
+        Classes; for each at least k rows are taken to be predicted.
+    alpha : float
+        Probability with which the bounds may fail.
+    delta : float
+        Size of the random shift that keeps the values of bins apart.
+    """
+
+    _summary = (
+        "marginal={marginal_error:.4g}, conditional={conditional_error:.4g}, expected={expected_error:.4g}, "
+        "sharp_expected={sharp_expected_error:.4g}"
+    )
+
+    n_samples: int
+    points_per_bin: int
+    n_classes: int
+    alpha: float
+    delta: float
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins of all classes together, at most."""
+        return self.n_samples // self.points_per_bin
+
+    @property
+    def marginal_error(self) -> float:
+        """Error of the pair of a new row, except with probability alpha over that row and the rows to calibrate on (eps_1)."""
+        return min(1.0, deviation(self.points_per_bin - 1, self.alpha) + self.delta)
+
+    @property
+    def conditional_error(self) -> float:
+        """Largest error of all pairs that can be reported, except with probability alpha (eps_2).
+
+        It bounds TL-MCE, TL-ECE and every l_p form of TL-ECE at once: none of them is above the largest error.
+        """
+        n_bins = self.n_samples / self.points_per_bin
+        return min(1.0, deviation(self.points_per_bin - 1, self.alpha, n_bins) + self.delta)
+
+    @property
+    def expected_error(self) -> float:
+        """TL-ECE on average over the rows to calibrate on, with the constant of the paper."""
+        return min(1.0, sqrt(0.5 / self.points_per_bin) + self.delta)
+
+    @property
+    def sharp_expected_error(self) -> float:
+        """The same by the variance of an event rate: never above ``expected_error``, with many points 0.71 of it."""
+        return min(1.0, 0.5 / sqrt(self.points_per_bin - 1) + self.delta)
+
+    def _statements(self) -> list[Statement]:
+        sure, average = 1.0 - self.alpha, float("nan")
+        return [
+            ("error at a new row (marginal)", self.marginal_error, sure),
+            ("largest error, TL-MCE (conditional)", self.conditional_error, sure),
+            ("TL-ECE", self.conditional_error, sure),
+            ("TL-ECE", self.expected_error, average),
+            ("TL-ECE, sharper constant", self.sharp_expected_error, average),
+        ]
+
+    def _head(self) -> str:
+        return f"{self.n_samples} rows, {self.points_per_bin} points a bin, at most {self.n_bins} bins"
+
+
+def binning_guarantee(
+    n_samples: int, points_per_bin: int, n_classes: int = 1, alpha: float = 0.1, delta: float = 0.0
+) -> BinningGuarantee:
+    r"""Bound the errors of top-label histogram binning (TL-HB) before any data are seen.
+
+    It speaks of the pair (label, probability) of ``predict_top``, fitted as
+    ``ByNotion(HistogramBinning(PointsPerBin(k), interior=True, delta=1e-10), "top-label")`` on rows that are drawn
+    independently and that the classifier was not trained on.
+
+    Parameters
+    ----------
+    n_samples : int
+        Rows to calibrate on, at least ``n_classes * points_per_bin``.
+    points_per_bin : int
+        Rows of each bin, k, at least 2.
+    n_classes : int, default=1
+        Classes that may be predicted; each must be for at least k rows.
+    alpha : float, default=0.1
+        Probability with which the bounds may fail, in (0, 1).
+    delta : float, default=0
+        The ``delta`` of `HistogramBinning`.
+
+    Returns
+    -------
+    BinningGuarantee
+        The bounds, each in [0, 1].
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is not what it must be, or there are fewer rows than one bin a class takes.
+
+    Notes
+    -----
+    With k points a bin and n rows in all,
+
+    .. math::
+
+        \epsilon_1 = \sqrt{\frac{\log(2 / \alpha)}{2 (k - 1)}} + \delta, \qquad
+        \epsilon_2 = \sqrt{\frac{\log(2 n / (k \alpha))}{2 (k - 1)}} + \delta, \qquad
+        E[\text{TL-ECE}] \le \frac{1}{2 \sqrt{k - 1}} + \delta \le \sqrt{\frac{1}{2 k}} + \delta .
+
+    k - 1 rows lie inside a bin, not on its edge. Given the edges they are independent draws from that bin, and Hoeffding's
+    inequality bounds how far their event rate is off; :math:`\epsilon_2` shares alpha out to the n / k bins. The standard
+    deviation of the rate is at most :math:`1 / (2 \sqrt{k - 1})`, which is ``sharp_expected_error``. The paper has the last
+    bound, ``expected_error``: both are equal at k = 2, and the sharp one is smaller from there on. Scores are taken to be
+    continuous; docs/binning-guarantees.md shows what ties do.
+
+    References
+    ----------
+    Gupta, Ramdas, Top-label calibration and multiclass-to-binary reductions, ICLR 2022, Theorem 1. Gupta, Ramdas,
+    Distribution-free calibration guarantees for histogram binning without sample splitting, ICML 2021.
+
+    Examples
+    --------
+    >>> from calibrant.calibrators import binning_guarantee
+    >>> binning_guarantee(5000, 50, n_classes=10)
+    BinningGuarantee(marginal=0.1748, conditional=0.2785, expected=0.1, sharp_expected=0.07143)
+    """
+    n = whole("n_samples", n_samples, least=1, hint="Pass the number of rows to calibrate on")
+    k = whole("points_per_bin", points_per_bin, least=2, hint="50 is usual")
+    classes = whole("n_classes", n_classes, least=1, hint="Pass the number of classes, 1 for one event")
+    alpha = number("alpha", alpha, above=0.0, below=1.0, hint="0.1 lets the bound fail once in ten")
+    delta = number("delta", delta, least=0.0, hint="In units of probability: 1e-10 keeps values apart")
+    must = (
+        f"n_samples must be at least n_classes * points_per_bin, a bin for each class: {classes} * {k} = {classes * k}"
+    )
+    hint = f"Take at most {n // classes} points a bin, or more rows" if n // classes >= 2 else "Take more rows"
+    require(n >= classes * k, must, value=n, hint=hint)
+    return BinningGuarantee(n, k, classes, alpha, delta)
+
+
+def deviation(points: float, alpha: float, n_bins: float = 1.0) -> float:
+    """How far the event rate of so many rows may be off in any of the bins, except with probability alpha (Hoeffding 1963)."""
+    return sqrt((log(2.0 * n_bins) - log(alpha)) / (2.0 * points))
+
+
+# Guarantees of binning on the simplex, in numbers
+
+
+FARTHEST = 2.0
+"""No two vectors of probabilities are farther apart in the L1 distance."""
+
+
+@dataclass(frozen=True)
+class CanonicalGuarantee(Statements):
+    """How far the vectors of `CanonicalBinning` can be off, whatever the distribution of the data.
+
+    The error of a reported vector h is the L1 distance between P(Y | h) and h, the sum of the errors of all classes. It lies
+    between 0 and 2 and is twice the total variation, so half of each bound is one of the total variation. A bound of 2 says
+    nothing.
+
+    Attributes
+    ----------
+    points_per_bin : int
+        Rows that the vector of each bin was estimated from, at least.
+    n_bins : int
+        Number of bins.
+    n_classes : int
+        Number of classes.
+    alpha : float
+        Probability with which the bounds may fail.
+    """
+
+    _summary = "marginal={marginal_error:.4g}, conditional={conditional_error:.4g}, expected={expected_error:.4g}"
+
+    points_per_bin: int
+    n_bins: int
+    n_classes: int
+    alpha: float
+
+    @property
+    def marginal_error(self) -> float:
+        """Error of the vector of a new row, except with probability alpha over that row and the rows to calibrate on."""
+        return self._deviation(self.alpha)
+
+    @property
+    def conditional_error(self) -> float:
+        """Largest error of all vectors, except with probability alpha. It bounds canonical ECE in the L1 distance."""
+        return self._deviation(self.alpha / self.n_bins)
+
+    @property
+    def expected_error(self) -> float:
+        """Canonical ECE in the L1 distance on average over the rows to calibrate on, by the variance of the rates."""
+        return min(FARTHEST, sqrt((self.n_classes - 1) / self.points_per_bin))
+
+    def _deviation(self, alpha: float) -> float:
+        n_classes = self.n_classes
+        sets = n_classes * log(2.0) + log1p(-(2.0 ** (1 - n_classes)))  # the logarithm of 2^L - 2, which may overflow
+        return min(FARTHEST, sqrt(2.0 * (sets - log(alpha)) / self.points_per_bin))
+
+    def _statements(self) -> list[Statement]:
+        sure = 1.0 - self.alpha
+        return [
+            ("L1 error at a new row (marginal)", self.marginal_error, sure),
+            ("largest L1 error (conditional)", self.conditional_error, sure),
+            ("canonical ECE, L1", self.expected_error, float("nan")),
+        ]
+
+    def _head(self) -> str:
+        return f"{self.n_bins} bins of {self.n_classes} classes, {self.points_per_bin} rows each"
+
+
+def canonical_binning_guarantee(
+    points_per_bin: int, n_bins: int, *, n_classes: int, alpha: float = 0.1
+) -> CanonicalGuarantee:
+    r"""Bound the errors of `CanonicalBinning` before any data are seen.
+
+    Errors are L1 distances between class rates, sums over the classes, from 0 to 2: twice the total variation, which
+    `canonical_calibration_error` measures unless it is told ``distance="l1"``.
+
+    Parameters
+    ----------
+    points_per_bin : int
+        Rows that the vector of each bin is estimated from, m, at least 1. Projection binning of n rows into B bins has
+        ``(n + 1) // B - 1`` inside each, at least.
+    n_bins : int
+        Number of bins, B, at least 1.
+    n_classes : int
+        Number of classes, L, at least 2.
+    alpha : float, default=0.1
+        Probability with which the bounds may fail, in (0, 1).
+
+    Returns
+    -------
+    CanonicalGuarantee
+        The bounds, each in [0, 2].
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a parameter is not what it must be.
+
+    Notes
+    -----
+    The largest error of all bins, and the mean over samples:
+
+    .. math::
+
+        \epsilon = \sqrt{\frac{2 \log((2^L - 2) B / \alpha)}{m}}, \qquad
+        E \lVert \hat p - p \rVert_1 \le \sum_l \sqrt{\frac{p_l (1 - p_l)}{m}} \le \sqrt{\frac{L - 1}{m}} .
+
+    Half the L1 distance is the largest of :math:`\hat p(A) - p(A)` over the 2^L - 2 sets A of classes that are neither empty
+    nor everything; each is above :math:`\epsilon / 2` with probability :math:`\exp(-m \epsilon^2 / 2)` at most (Hoeffding).
+    Some write 2^L for 2^L - 2. For two classes it is twice the error of one probability, as in `binning_guarantee`. It grows
+    with the square root of the number of classes.
+
+    References
+    ----------
+    Weissman, Ordentlich, Seroussi, Verdu, Weinberger, Inequalities for the L1 deviation of the empirical distribution, HP
+    Laboratories 2003. Podkopaev, Ramdas, Distribution-free uncertainty quantification for classification under label shift,
+    UAI 2021.
+
+    Examples
+    --------
+    >>> from calibrant.calibrators import canonical_binning_guarantee
+    >>> canonical_binning_guarantee(200, 27, n_classes=3)
+    CanonicalGuarantee(marginal=0.2023, conditional=0.2718, expected=0.1)
+    """
+    return CanonicalGuarantee(
+        whole("points_per_bin", points_per_bin, least=1, hint="Pass the rows of the smallest bin"),
+        whole("n_bins", n_bins, least=1, hint="Pass the number of bins"),
+        whole("n_classes", n_classes, least=2, hint="Pass the number of classes"),
+        number("alpha", alpha, above=0.0, below=1.0, hint="0.1 lets the bound fail once in ten"),
+    )

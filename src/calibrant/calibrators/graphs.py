@@ -18,7 +18,7 @@ from calibrant._core.arrays import EPSILON, LEAST_SCORE, UNITS, FloatArray, scor
 from calibrant._core.checks import of_type, refuse
 from calibrant._core.graph import Node, Operand, clip, constant, join, of, where
 from calibrant.binning import cells
-from calibrant.calibrators import base, binning, canonical, evidence_features, isotonic, parametric, temperature
+from calibrant.calibrators import base, binning, evidence_features, isotonic, parametric, temperature
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.calibrators.evidence import WITHIN, EvidenceScaling
 from calibrant.calibrators.irp import IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
@@ -412,7 +412,7 @@ def _(calibrator: NormalizedFlattenedIsotonic, given: Given) -> Node:
 
 
 @mapped.register
-def _(calibrator: canonical.MulticlassIsotonic, given: Given) -> Node:
+def _(calibrator: isotonic.MulticlassIsotonic, given: Given) -> Node:
     prob = given.prob
     return divided(picked(prob, calibrator.left_[1:], calibrator.value_) + calibrator.epsilon * prob, prob)
 
@@ -486,7 +486,7 @@ def _(calibrator: MulticlassRecursivePartitioning, given: Given) -> Node:
 
 
 @mapped.register
-def _(calibrator: canonical.CanonicalBinning, given: Given) -> Node:
+def _(calibrator: binning.CanonicalBinning, given: Given) -> Node:
     n_classes = given.width
     uniform = np.full((1, n_classes), 1.0 / n_classes)
     return of_cells(calibrator.partition_, given.prob, calibrator.value_, uniform)

@@ -11,8 +11,7 @@ from calibrant._core.checks import numbers, require
 from calibrant._core.registry import ARGMAX, FINITE, HULL, IDENTITY, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
 from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
-from calibrant.calibrators.canonical import divided, steps_of
-from calibrant.calibrators.isotonic import on_steps
+from calibrant.calibrators.isotonic import divided, on_steps, steps_of
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import over_rows, sums_of_exponent
 from calibrant.fit.minimise import Minimum, ScalarPoint, Stop, minimise, most_likely_shares

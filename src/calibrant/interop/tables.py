@@ -8,12 +8,14 @@ from __future__ import annotations
 import csv
 import fnmatch
 import io
+import json
 import os
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -23,15 +25,151 @@ import numpy.typing as npt
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels
 from calibrant.exceptions import warn
-from calibrant.interop import columns
+from calibrant.interop.columns import (
+    Array,
+    Column,
+    FileTable,
+    Text,
+    Values,
+    first_line,
+    is_figure,
+    no_number,
+    read_npz,
+    require_arrow,
+)
 from calibrant.interop.readers import read_whole, readable
-from calibrant.interop.records import READ_WHOLE
 from calibrant.interop.writing import format_of, whole_file
+
+# Records as other tools write them, which are read whole: JSON, JSON lines, and tensors of torch
+
+
+MOST_PARTS = 1000
+"""Items of a list up to which each is a column; a longer one, such as all tokens of an answer, is text."""
+
+ROWS_OF = "samples"
+"""Where a JSON document has several lists of objects, the one whose objects are the rows, as in logs of evaluations."""
+
+Record = Mapping[str, Any]
+
+
+def read_json_lines(path: Path) -> FileTable:
+    """Return the columns of a file with a JSON object on each line."""
+    records: list[Record] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
+        if line.strip():
+            records.append(_record(_parsed(line, f"line {number}"), f"line {number}"))
+    return table_of(records)
+
+
+def read_json(path: Path) -> FileTable:
+    """Return the columns of a JSON document: a list of objects, an object that has such a list, or an object of lists."""
+    try:
+        found = _parsed(path.read_text(encoding="utf-8-sig"), "the document")
+    except ValueError as error:
+        if "Extra data" in str(error):  # an object on each line
+            return read_json_lines(path)
+        raise
+    if isinstance(found, dict):
+        lists = {name: one for name, one in found.items() if isinstance(one, list)}
+        of_objects = [name for name, one in lists.items() if one and all(isinstance(item, dict) for item in one)]
+        if ROWS_OF not in of_objects and 1 < len(lists) == len(found) and len({*map(len, lists.values())}) == 1:
+            return table_of([dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)])
+        if ROWS_OF in of_objects or len(of_objects) == 1:
+            found = lists[ROWS_OF if ROWS_OF in of_objects else of_objects[0]]
+    if not isinstance(found, list):
+        raise ValueError("it must hold a list of objects, one a row, alone or as one part of an object")
+    return table_of([_record(item, f"item {number}") for number, item in enumerate(found)])
+
+
+def _parsed(text: str, place: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{place} is no JSON: {error}") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Record:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"an object has one of its names twice: {', '.join(name for name, _ in pairs[:5])}")
+    return found
+
+
+def _record(found: Any, place: str) -> Record:
+    if not isinstance(found, dict):
+        raise ValueError(f"{place} must be an object, with a name for each value; it is {type(found).__name__}")
+    return found
+
+
+def table_of(records: list[Record]) -> FileTable:
+    """Return a column for each path in records, such as ``scores.match.value`` or ``resps.0``."""
+    require_arrow("reading JSON")
+    columns: dict[str, list[Any]] = {}
+    for number, record in enumerate(records):
+        for name, value in _parts(record, ""):
+            if (column := columns.get(name)) is None:
+                column = columns[name] = [None] * number
+            if len(column) > number:
+                raise ValueError(f"row {number} has {name!r} twice, once as a part of a part")
+            column.append(value)
+        for column in columns.values():
+            if len(column) == number:
+                column.append(None)
+    return FileTable({name: _column(column) for name, column in columns.items()})
+
+
+def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list) and len(value) > MOST_PARTS:
+        yield name, json.dumps(value, ensure_ascii=False)
+    elif isinstance(value, (dict, list)):
+        for part, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _parts(one, f"{name}.{part}" if name else str(part))
+    else:
+        yield name, value
+
+
+def _column(values: list[Any]) -> Column:
+    """Return numbers and truth values as they are; all else as the text of a CSV file, of which words may be numbers.
+
+    Whole numbers beside others, or beside missing ones, are text as well: as floats they would be written in another form.
+    """
+    kinds = {type(value) for value in values}
+    if kinds <= {bool} or kinds <= {int}:
+        numbers = np.array(values)
+        if numbers.dtype.kind in "bi":
+            return Values(numbers)
+    elif kinds <= {float, type(None)} and kinds != {type(None)}:
+        return Values(np.array([np.nan if value is None else value for value in values], dtype=np.float64))
+    words = {True: "true", False: "false"}
+    return Text(["" if one is None else words[one] if isinstance(one, bool) else str(one) for one in values])
+
+
+def read_tensors(path: Path) -> FileTable:
+    """Return the tensors of a file of torch by their names; nothing else in it is loaded."""
+    try:
+        torch: Any = import_module("torch")
+    except ImportError as error:
+        raise ImportError("reading tensors needs torch; it is not installed. pip install torch") from error
+    found = torch.load(path, map_location="cpu", weights_only=True)
+    named = {"tensor": found} if isinstance(found, torch.Tensor) else found
+    if not isinstance(named, Mapping) or not all(isinstance(one, torch.Tensor) for one in named.values()):
+        raise ValueError("it must hold a dict of tensors by their names, such as label and logits")
+    exact = (torch.float64, torch.float32)
+    plain = {
+        str(name): (one if one.dtype in exact or not one.is_floating_point() else one.float()).detach()
+        for name, one in named.items()
+    }
+    return FileTable({name: Values(one.numpy()) for name, one in plain.items()})
+
+
+READ_WHOLE = {"npz": read_npz, "json": read_json, "jsonl": read_json_lines, "pt": read_tensors}
+"""What reads a format that is read whole."""
+
 
 # Reading
 
 
-def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> columns.FileTable:
+def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> FileTable:
     """Read a file as columns by name; one without rows is refused, unless it may be empty."""
     source = Path(path)
     if source.is_dir():
@@ -56,7 +194,7 @@ def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> c
 
 def write_table(
     path: str | os.PathLike[str],
-    table: Mapping[str, columns.Array] | Iterator[columns.FileTable],
+    table: Mapping[str, Array] | Iterator[FileTable],
     *,
     force: bool = False,
 ) -> None:
@@ -66,11 +204,7 @@ def write_table(
     """
     kind, is_whole = format_of(path), isinstance(table, Mapping)
     if isinstance(table, Mapping):
-        whole = (
-            table
-            if isinstance(table, columns.FileTable)
-            else columns.FileTable({name: columns.Values(c) for name, c in table.items()})
-        )
+        whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
         tables = iter([whole])
     elif kind == "npz":
         raise ValueError(
@@ -98,7 +232,7 @@ def write_table(
                 raise
             except Exception as error:  # pyarrow has errors of its own, also for a full disk
                 raise ValueError(
-                    f"the table must be writable as {kind}; {path} could not be: {columns.first_line(error)}. "
+                    f"the table must be writable as {kind}; {path} could not be: {first_line(error)}. "
                     "Make room, drop the column, or choose another format."
                 ) from error
 
@@ -111,7 +245,7 @@ def _arrow_writer(path: Path, kind: str, schema: Any) -> Any:
     return ipc.new_file(str(path), schema, options=ipc.IpcWriteOptions(compression="lz4"))
 
 
-def _write_npz(path: Path, table: columns.FileTable) -> None:
+def _write_npz(path: Path, table: FileTable) -> None:
     arrays: dict[str, Any] = {name: np.asarray(table[name]) for name in table}
     if mixed := [name for name, array in arrays.items() if array.dtype == object]:
         raise TypeError(f"NPZ has no arrays for the column {mixed[0]!r}, which holds more than numbers or words")
@@ -124,7 +258,7 @@ def _write_npz(path: Path, table: columns.FileTable) -> None:
     path.write_bytes(packed.getbuffer())
 
 
-def write_rows(target: TextIO, table: columns.FileTable, *, names: bool) -> None:
+def write_rows(target: TextIO, table: FileTable, *, names: bool) -> None:
     """Write the rows of a table as lines of CSV, with the names before them or without."""
     writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
     if names:
@@ -132,12 +266,12 @@ def write_rows(target: TextIO, table: columns.FileTable, *, names: bool) -> None
     writer.writerows(zip(*table.each(lambda column: column.cells()).values(), strict=True))
 
 
-def arrow_of(table: columns.FileTable, path: str | os.PathLike[str], *, keep_codes: bool) -> Any:
+def arrow_of(table: FileTable, path: str | os.PathLike[str], *, keep_codes: bool) -> Any:
     """Return columns as a table of pyarrow, with what is said of them in their file.
 
     Without ``keep_codes`` words stand in place of their codes: in a file of batches each has its own.
     """
-    columns.require_arrow(f"writing {Path(path).suffix.lstrip('.')}")
+    require_arrow(f"writing {Path(path).suffix.lstrip('.')}")
     import pyarrow
     from pyarrow import types
 
@@ -167,7 +301,7 @@ LOGIT_PATTERNS = ("z_*", "logit_*", "logits", "z", "logit")
 class ForecastTable:
     """A forecast read from a file, and the names of its columns."""
 
-    table: columns.FileTable
+    table: FileTable
     label_column: str | None
     forecast_columns: tuple[str, ...]
     input: Input
@@ -256,7 +390,7 @@ def read_forecast(path: str | os.PathLike[str], *, rows: slice = slice(None), **
     return forecast_in(read_table(path), rows=rows, where=str(path), **chosen)
 
 
-def forecast_in(whole: columns.FileTable, *, rows: slice = slice(None), where: str, **chosen: Any) -> ForecastTable:
+def forecast_in(whole: FileTable, *, rows: slice = slice(None), where: str, **chosen: Any) -> ForecastTable:
     """Return the forecast that a table holds: its columns are those that `choose_columns` chooses, and are numbers."""
     found = choose_columns(whole, where=where, **chosen)
     names = found.forecast_columns
@@ -275,10 +409,10 @@ def forecast_in(whole: columns.FileTable, *, rows: slice = slice(None), where: s
     for name in names:
         if table.numbers(name).dtype.kind not in NUMERIC:
             row, cell = _wrong_cell(table, name)
-            raise columns.no_number(cell, name, where=where, row=(rows.start or 0) + row)
+            raise no_number(cell, name, where=where, row=(rows.start or 0) + row)
     # An NPZ holds a table of probabilities as one array: it is unpacked into columns, so that all files look alike.
-    places: dict[str, dict[str, columns.Column]] = {
-        name: {f"{name}_{k}": columns.Values(column) for k, column in enumerate(table[name].T)}
+    places: dict[str, dict[str, Column]] = {
+        name: {f"{name}_{k}": Values(column) for k, column in enumerate(table[name].T)}
         for name in names
         if table.axes(name) == 2
     }
@@ -287,7 +421,7 @@ def forecast_in(whole: columns.FileTable, *, rows: slice = slice(None), where: s
 
 
 def choose_columns(
-    whole: columns.FileTable,
+    whole: FileTable,
     *,
     label: str | None = None,
     prob: str | Sequence[str] | None = None,
@@ -310,19 +444,19 @@ def choose_columns(
     return ForecastTable(whole, label_column, chosen, input, tuple(guessed), where)
 
 
-def _wrong_cell(table: columns.FileTable, name: str) -> tuple[int, Any]:
+def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:
     """Return the first cell that is no number, and its row; in a column of another type that is any cell."""
     column = table.columns[name]
-    if isinstance(column, columns.Text):
+    if isinstance(column, Text):
         row = column.wrong_cell()
         return row, column.cells()[row]
     listed = table[name].ravel().tolist()
-    known = (columns.is_figure(value) if isinstance(value, str) else is_number(value) for value in listed)
+    known = (is_figure(value) if isinstance(value, str) else is_number(value) for value in listed)
     at = next((i for i, is_known in enumerate(known) if not is_known), 0)
     return at // (len(listed) // len(column)), listed[at]
 
 
-def _require_one_length(table: columns.FileTable, names: Sequence[str], *, where: str) -> None:
+def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -> None:
     """Refuse arrays of an NPZ file that are no columns of one table."""
     lengths = {name: len(table.columns[name]) for name in names}
     other = next((name for name in names if lengths[name] != lengths[names[0]]), None)
@@ -366,9 +500,7 @@ def select_one(names: Sequence[str], wanted: str, option: str, *, where: str) ->
 # Guesses
 
 
-def _choose_label(
-    table: columns.FileTable, label: str | None, guessed: list[str], *, optional: bool, where: str
-) -> str | None:
+def _choose_label(table: FileTable, label: str | None, guessed: list[str], *, optional: bool, where: str) -> str | None:
     if label is not None:
         return select_one(list(table), label, "--label", where=where)
     found = [name for name in table if name.lower() in LABEL_NAMES and table.axes(name) in (1, 2)]

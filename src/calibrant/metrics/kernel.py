@@ -536,7 +536,7 @@ class SimplexPairs(Pairs):
 
     def _walked(self, labels: IntArray) -> FloatArray:
         """Sum the products of corners with corners, which are 1 or 0, of corners with forecasts, and of forecasts."""
-        from calibrant._kernels.pairs import same_label_sums
+        from calibrant._kernels.sums import same_label_sums
 
         pull = self.sums.smoothed(self.weight[:, None] * self.points)
         between = np.einsum("ij,ij->i", pull, self.points) - 2.0 * pull[np.arange(self.weight.size), labels]
