@@ -1,6 +1,6 @@
 """How often the intervals of `assess` hold the truth, by simulation.
 
-Run: python -m tools.coverage_of_intervals [RUNS] [METRIC ...] [--sizes N ...] [--weights counts|copies|fractions] [--few]
+Run: python -m tools.coverage_of_intervals [RUNS] [METRIC ...] [--sizes N ...] [--few]
 
 The truth of a metric is its value at the scores at hand if every outcome occurred exactly as often as it should: each row is
 counted once for each class, with the probabilities of these as weights. `tce` has no interval.
@@ -72,33 +72,10 @@ def few(world: str, rng: np.random.Generator, n: int, _: float) -> Rows:
     return of_event(*(np.resize(values, n) for values in FEW_DISTINCT[world][1:]))
 
 
-def repeated(
-    rng: np.random.Generator, prob: np.ndarray, truth: np.ndarray, weights: str | None
-) -> tuple[np.ndarray, ...]:
-    """Return rows with their weights: rounded scores, so that rows are equal, copies of each row, or any weights."""
-    n = len(prob)
-    if weights == "counts":
-        rounded = prob.round(2).clip(0.01, 0.99) if prob.ndim == 1 else np.rint(20 * prob).clip(1)
-        if prob.ndim > 1:
-            rounded /= rounded.sum(axis=1, keepdims=True)
-        step = rounded - prob if prob.ndim > 1 else np.column_stack([prob - rounded, rounded - prob])
-        return rounded, (truth + step).clip(0, 1), np.ones(n)  # what is calibrated stays so
-    if weights == "copies":
-        rows = np.repeat(np.arange(n), rng.integers(1, 4, n))
-        return prob[rows], truth[rows], np.ones(rows.size)
-    return prob, truth, np.ones(n) if weights is None else np.exp(rng.normal(0.0, 0.5, n))
-
-
-def counted(y: np.ndarray, prob: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct rows with their numbers, as GROUP BY with COUNT(*) does."""
-    _, at, number = np.unique(np.column_stack([y, prob]), axis=0, return_index=True, return_counts=True)
-    return y[at], prob[at], number.astype(float)
-
-
-def true_value(name: str, prob: np.ndarray, truth: np.ndarray, own: np.ndarray) -> float:
+def true_value(name: str, prob: np.ndarray, truth: np.ndarray) -> float:
     """Value if every outcome occurred as often as it should."""
     n, k = truth.shape
-    label, again, weight = np.tile(np.arange(k), n), np.repeat(prob, k, axis=0), (own[:, None] * truth).ravel()
+    label, again, weight = np.tile(np.arange(k), n), np.repeat(prob, k, axis=0), truth.ravel()
     if name == "skce":  # the unbiased estimator would take noise away that is not there
         return kernel_calibration_error(label, again, sample_weight=weight, estimator="biased")
     if name == "debiased-ece":  # likewise
@@ -106,9 +83,7 @@ def true_value(name: str, prob: np.ndarray, truth: np.ndarray, own: np.ndarray) 
     return METRICS[name].target(label, again, sample_weight=weight)
 
 
-def lines(
-    task: tuple[str, int, float, str], runs: int, metrics: list[str], weights: str | None = None
-) -> list[list[str]]:
+def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str]) -> list[list[str]]:
     """Return the lines of one world and size, a metric each."""
     kind, n, temperature, world = task
     make = {"binary": binary, "three classes": three_classes, "stray": stray, "few": partial(few, world)}[kind]
@@ -118,14 +93,12 @@ def lines(
         chosen = [name for name in metrics if name.startswith(MULTICLASS) == (kind == "three classes")]
     rng, seen = np.random.default_rng(0), {name: [] for name in chosen}
     for run in range(runs if seen else 0):
-        prob, truth, own = repeated(rng, *make(rng, n, temperature), weights)
+        prob, truth = make(rng, n, temperature)
         y = outcomes(rng, truth)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
-            rows = {None: (y, prob, None), "fractions": (y, prob, own)}.get(weights) or counted(y, prob)
-            options = {"metrics": chosen, "level": LEVEL, "n_resamples": RESAMPLES, "rng": run}
-            found = assess(*rows[:2], sample_weight=rows[2], **options)
-            true = {name: true_value(name, prob, truth, own) for name in chosen}
+            found = assess(y, prob, metrics=chosen, level=LEVEL, n_resamples=RESAMPLES, rng=run)
+            true = {name: true_value(name, prob, truth) for name in chosen}
         for name in chosen:
             e, slack = found[name], 1e-9
             figures = [np.nan if (figure := getattr(e, f)) is None else figure for f in FIGURES]
@@ -157,18 +130,14 @@ def main() -> None:
     words.add_argument("runs", type=int, nargs="?", default=200, help="data sets a line")
     words.add_argument("metrics", nargs="*", metavar="METRIC", help="all but tce, if none is named")
     words.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of rows")
-    words.add_argument(
-        "--weights", choices=("counts", "copies", "fractions"), help="weights of the rows; none otherwise"
-    )
     words.add_argument("--few", action="store_true", help="ECE and MCE of predictions with few distinct values")
     options = words.parse_intermixed_args()
     chosen = options.metrics or [name for name in METRICS if name != "tce"]
     tasks = [(kind, n, t, w) for kind in ("binary", "three classes") for n in options.sizes for w, t in WORLDS.items()]
-    if options.weights is None:
-        tasks += [("stray", n, 1.0, "three stray rows") for n in options.sizes]
+    tasks += [("stray", n, 1.0, "three stray rows") for n in options.sizes]
     if options.few:
         tasks = [("few", n, 1.0, world) for world, (n, *_) in FEW_DISTINCT.items()]
-    of_task = partial(lines, runs=options.runs, metrics=chosen, weights=options.weights)
+    of_task = partial(lines, runs=options.runs, metrics=chosen)
     found = [row for part in in_processes(of_task, tasks) for row in part]
     head = ("metric", "n", "forecast", "truth", "value", "debiased", "noise floor", "detectable")
     head += ("covered, %", "truth below, %", "truth above, %", "width", "p ≤ 0.05, %")

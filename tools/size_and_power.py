@@ -1,6 +1,6 @@
 """How often the tests of calibration reject, by simulation: at calibration their size, away from it their power.
 
-Run: python -m tools.size_and_power [runs [parts]], such as 1000 sizes groups; by default all of `PARTS`. The tables go to
+Run: python -m tools.size_and_power [runs [parts]], such as 1000 sizes power; by default all of `PARTS`. The tables go to
 docs/size-and-power.md.
 """
 
@@ -8,7 +8,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -121,28 +120,6 @@ MULTICLASS = {
 }
 
 
-# Numbers of classes, rows and groups
-
-
-def of_groups() -> None:
-    """Print the size of Hosmer and Lemeshow's test; the draws are 39, of which 5 % are two: few, and exact."""
-    groups = (5, 10, 20)
-
-    def pvalues(n_classes: int, n: int, spread: float, rng: np.random.Generator) -> Iterable[float]:
-        prob = softmax(rng.normal(0, spread, (n, n_classes)), axis=1)
-        y = outcomes(rng, prob)
-        how = {"rng": rng, "labels": list(range(n_classes))}
-        for m in groups:
-            yield cb.hosmer_lemeshow_test(y, prob, n_bins=m, n_resamples=None, **how).pvalue
-        yield cb.hosmer_lemeshow_test(y, prob, n_resamples=39, **how).pvalue
-
-    columns = [f"Hosmer-Lemeshow, {m}" for m in (*groups, "10, draws")]
-    cases = product((2, 3, 5, 10), (100, 500, 5000), {"moderate": 1.0, "extreme": 4.0}.items())
-    rows = ([str(k), str(n), name, *shares(partial(pvalues, k, n, spread))] for k, n, (name, spread) in cases)
-    print()
-    print_table(["K", "n", "predictions", *columns], rows)
-
-
 # Two forecasts
 
 
@@ -241,7 +218,6 @@ def of_power() -> None:
 
 PARTS = {
     "sizes": of_sizes,
-    "groups": of_groups,
     "power": of_power,
     "two": of_two_forecasts,
     "equivalence": of_equivalence,
