@@ -120,11 +120,8 @@ def _places(node: Any) -> Any:
 def _text(random: Random, data: bytes) -> bytes:
     """Change cells, lines, quotes, or the encoding of a CSV file."""
     lines = data.decode("utf-8", "replace").split("\n")
-    row, what, cell = (
-        random.randrange(len(lines)),
-        random.randrange(8),
-        random.choice((*TABLES["csv"]["cells"], "x" * 5000)),
-    )
+    row, what = random.randrange(len(lines)), random.randrange(8)
+    cell = random.choice((*TABLES["csv"]["cells"], "x" * 5000))
     separator = max(",;\t", key=lines[0].count)
     if what < 4:
         cells = lines[row].split(separator)
