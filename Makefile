@@ -134,7 +134,7 @@ robust: .venv/installed
 	$(BIN)/python -m tools.fuzz 600 $(SEED) --most $(DRAWS)
 	$(BIN)/python -m tools.mutate_files 600 $(SEED) --most $(DRAWS)
 
-# How many small changes to the source `make test` notices. About 20 minutes; not part of `make test-all`.
+# How many small changes to the source `make test` notices. About 25 minutes; not part of `make test-all`.
 mutation: .venv/installed
 	$(BIN)/python -m tools.mutation 200 --seed $(SEED)
 

@@ -1,10 +1,9 @@
 """How often the intervals of `assess` hold the truth, by simulation.
 
-Run: python -m tools.coverage_of_intervals [RUNS] [METRIC ...] [--sizes N ...] [--weights counts|copies|fractions] [--few]
+Run: python -m tools.coverage_of_intervals [RUNS] [METRIC ...] [--sizes N ...] [--few]
 
 The truth of a metric is its value at the scores at hand if every outcome occurred exactly as often as it should: each row is
-counted once for each class, with the probabilities of these as weights. `tce` has no interval; METRIC tce measures why.
-METRIC sun-l2 is the interval of Sun, Chaudhari, Barnett, Dobriban (arXiv 2408.08998), of the bins and truth of debiased-ece.
+counted once for each class, with the probabilities of these as weights. `tce` has no interval.
 """
 
 import argparse
@@ -13,31 +12,32 @@ from functools import partial
 
 import numpy as np
 
-from calibrant import assess, bin_test_calibration_error
+from calibrant import assess
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import kernel_calibration_error
 from calibrant.metrics.bin_losses import NormOfBins
 from calibrant.registry import entries
-from tests.reference.l2_interval import squared_error_interval
 from tools.simulation import in_processes, outcomes, print_table
 
 SIZES, LEVEL, RESAMPLES = (200, 1000, 10_000), 0.05, 100
 WORLDS = {"calibrated": 1.0, "slightly over-confident": 1.25, "over-confident": 2.0}
 FEW_DISTINCT = {
-    f"{', '.join(map(str, at))} where {', '.join(map(str, rates))} {'is' if len(at) == 1 else 'are'} true": (n, at, rates)
-    for n, at, rates in (
-        *((3000, (0.5,), (rate,)) for rate in (0.5, 0.51, 0.52, 0.53, 0.56)), (500, (0.3,), (0.33,)),
-        (1000, (0.02,), (0.03,)), (1000, (0.9,), (0.91,)), (2000, (0.2, 0.8), (0.22, 0.82)),
-        (2000, (0.2, 0.8), (0.22, 0.78)), (2000, (0.2, 0.5, 0.8), (0.22, 0.52, 0.82)),
-    )
-}  # fmt: skip
+    "0.5 where 0.5 is true": (3000, (0.5,), (0.5,)),
+    "0.5 where 0.51 is true": (3000, (0.5,), (0.51,)),
+    "0.5 where 0.52 is true": (3000, (0.5,), (0.52,)),
+    "0.5 where 0.53 is true": (3000, (0.5,), (0.53,)),
+    "0.5 where 0.56 is true": (3000, (0.5,), (0.56,)),
+    "0.3 where 0.33 is true": (500, (0.3,), (0.33,)),
+    "0.02 where 0.03 is true": (1000, (0.02,), (0.03,)),
+    "0.9 where 0.91 is true": (1000, (0.9,), (0.91,)),
+    "0.2, 0.8 where 0.22, 0.82 are true": (2000, (0.2, 0.8), (0.22, 0.82)),
+    "0.2, 0.8 where 0.22, 0.78 are true": (2000, (0.2, 0.8), (0.22, 0.78)),
+    "0.2, 0.5, 0.8 where 0.22, 0.52, 0.82 are true": (2000, (0.2, 0.5, 0.8), (0.22, 0.52, 0.82)),
+}
 """Predictions with few distinct values: rows, the values and the event rates, of which each is that of as many rows."""
 MULTICLASS = ("classwise", "top-label", "canonical", "tace", "accuracy", "brier")
 FIGURES = ("value", "debiased", "noise_floor", "detectable")
 METRICS = entries("metric")
-SUN, N_BINS = "sun-l2", 15
-"""An interval that is not ours, and its bins, which are those of debiased-ece."""
-
 
 Rows = tuple[np.ndarray, np.ndarray]
 """Forecasts, and the probabilities of all outcomes."""
@@ -72,33 +72,10 @@ def few(world: str, rng: np.random.Generator, n: int, _: float) -> Rows:
     return of_event(*(np.resize(values, n) for values in FEW_DISTINCT[world][1:]))
 
 
-def repeated(
-    rng: np.random.Generator, prob: np.ndarray, truth: np.ndarray, weights: str | None
-) -> tuple[np.ndarray, ...]:
-    """Return rows with their weights: rounded scores, so that rows are equal, copies of each row, or any weights."""
-    n = len(prob)
-    if weights == "counts":
-        rounded = prob.round(2).clip(0.01, 0.99) if prob.ndim == 1 else np.rint(20 * prob).clip(1)
-        if prob.ndim > 1:
-            rounded /= rounded.sum(axis=1, keepdims=True)
-        step = rounded - prob if prob.ndim > 1 else np.column_stack([prob - rounded, rounded - prob])
-        return rounded, (truth + step).clip(0, 1), np.ones(n)  # what is calibrated stays so
-    if weights == "copies":
-        rows = np.repeat(np.arange(n), rng.integers(1, 4, n))
-        return prob[rows], truth[rows], np.ones(rows.size)
-    return prob, truth, np.ones(n) if weights is None else np.exp(rng.normal(0.0, 0.5, n))
-
-
-def counted(y: np.ndarray, prob: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the distinct rows with their numbers, as GROUP BY with COUNT(*) does."""
-    _, at, number = np.unique(np.column_stack([y, prob]), axis=0, return_index=True, return_counts=True)
-    return y[at], prob[at], number.astype(float)
-
-
-def true_value(name: str, prob: np.ndarray, truth: np.ndarray, own: np.ndarray) -> float:
+def true_value(name: str, prob: np.ndarray, truth: np.ndarray) -> float:
     """Value if every outcome occurred as often as it should."""
     n, k = truth.shape
-    label, again, weight = np.tile(np.arange(k), n), np.repeat(prob, k, axis=0), (own[:, None] * truth).ravel()
+    label, again, weight = np.tile(np.arange(k), n), np.repeat(prob, k, axis=0), truth.ravel()
     if name == "skce":  # the unbiased estimator would take noise away that is not there
         return kernel_calibration_error(label, again, sample_weight=weight, estimator="biased")
     if name == "debiased-ece":  # likewise
@@ -106,9 +83,7 @@ def true_value(name: str, prob: np.ndarray, truth: np.ndarray, own: np.ndarray) 
     return METRICS[name].target(label, again, sample_weight=weight)
 
 
-def lines(
-    task: tuple[str, int, float, str], runs: int, metrics: list[str], weights: str | None = None
-) -> list[list[str]]:
+def lines(task: tuple[str, int, float, str], runs: int, metrics: list[str]) -> list[list[str]]:
     """Return the lines of one world and size, a metric each."""
     kind, n, temperature, world = task
     make = {"binary": binary, "three classes": three_classes, "stray": stray, "few": partial(few, world)}[kind]
@@ -117,35 +92,20 @@ def lines(
     else:
         chosen = [name for name in metrics if name.startswith(MULTICLASS) == (kind == "three classes")]
     rng, seen = np.random.default_rng(0), {name: [] for name in chosen}
-    ours = [name for name in chosen if name != SUN]
     for run in range(runs if seen else 0):
-        prob, truth, own = repeated(rng, *make(rng, n, temperature), weights)
+        prob, truth = make(rng, n, temperature)
         y = outcomes(rng, truth)
-        if SUN in seen:
-            seen[SUN].append(of_sun(y, prob, true_value("debiased-ece", prob, truth, own)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CalibrationWarning)
-            rows = {None: (y, prob, None), "fractions": (y, prob, own)}.get(weights) or counted(y, prob)
-            options = {"metrics": ours, "level": LEVEL, "n_resamples": RESAMPLES, "rng": run}
-            found = assess(*rows[:2], sample_weight=rows[2], **options) if ours else {}
-            true = {name: true_value(name, prob, truth, own) for name in ours}
-        for name in ours:
+            found = assess(y, prob, metrics=chosen, level=LEVEL, n_resamples=RESAMPLES, rng=run)
+            true = {name: true_value(name, prob, truth) for name in chosen}
+        for name in chosen:
             e, slack = found[name], 1e-9
             figures = [np.nan if (figure := getattr(e, f)) is None else figure for f in FIGURES]
             tails = e.lower > true[name] + slack, e.upper < true[name] - slack
             rejected = np.nan if e.pvalue is None else e.pvalue <= LEVEL
             seen[name].append((true[name], *figures, not any(tails), *tails, e.upper - e.lower, rejected))
     return [line(name, n, world, np.array(rows, dtype=float)) for name, rows in seen.items()]
-
-
-def of_sun(y: np.ndarray, score: np.ndarray, truth: float) -> tuple[float, ...]:
-    """Return the figures of a data set by the interval of Sun et al., whose ends are of the square; 0 has its own test."""
-    bins = np.empty(y.size, dtype=int)
-    bins[np.argsort(score)] = np.sort(np.arange(y.size) % N_BINS)
-    value, lower, upper, has_zero = squared_error_interval(y, score, bins, LEVEL)
-    tails = (lower > truth**2, upper < truth**2) if truth > 1e-9 else (not has_zero, False)
-    figures = truth, np.sqrt(max(value, 0.0)), np.nan, np.nan, np.nan
-    return (*figures, not any(tails), *tails, np.sqrt(upper) - np.sqrt(lower), not has_zero)
 
 
 def line(name: str, n: int, world: str, rows: np.ndarray) -> list[str]:
@@ -162,54 +122,22 @@ def share(mean: float, runs: int) -> str:
     return "" if np.isnan(mean) else f"{100 * mean:.1f} ± {100 * error:.1f}"
 
 
-SHARPNESS = (1.0, 1.1, 1.25, 1.5, 2.0)
-REJECTION_RUNS = {1000: 200, 10_000: 100}
-"""Draws by number of rows."""
-
-
-def rejections(n: int, temperature: float) -> str:
-    """A line of value -+ noise as an interval of TCE, whose truth is the mean over draws of the outcomes of n rows.
-
-    The noise is a high quantile under calibration. `assess` gives no such interval: these lines say why.
-    """
-    rng = np.random.default_rng(5)
-    prob, truth = binary(rng, n, temperature)
-
-    def values(event: np.ndarray) -> np.ndarray:
-        drawn = (rng.random(n) < event for _ in range(REJECTION_RUNS[n]))
-        return np.array([bin_test_calibration_error(y.astype(int), prob, labels=[0, 1]) for y in drawn])
-
-    seen, null = values(truth[:, 1]), values(prob)
-    reach, mean = np.quantile(null, 1.0 - LEVEL / 2.0), seen.mean()
-    lower, upper = np.maximum(seen - reach, 0.0), np.minimum(seen + reach, 100.0)
-    tails = (np.mean(lower > mean), np.mean(upper < mean))
-    figures = f"{mean:.1f} | {seen.std():.1f} | {reach:.1f}"
-    return f"| {n} | {temperature:g} | {figures} | {1.0 - sum(tails):.1%} | {tails[0]:.1%} | {tails[1]:.1%} |"
-
-
 def main() -> None:
-    """Print the table, sorted by metric; of "tce" alone the table of what an interval would cover."""
+    """Print the table, sorted by metric."""
     words = argparse.ArgumentParser(
         "python -m tools.coverage_of_intervals", description=(__doc__ or "").partition("\n")[0]
     )
     words.add_argument("runs", type=int, nargs="?", default=200, help="data sets a line")
     words.add_argument("metrics", nargs="*", metavar="METRIC", help="all but tce, if none is named")
     words.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of rows")
-    words.add_argument(
-        "--weights", choices=("counts", "copies", "fractions"), help="weights of the rows; none otherwise"
-    )
     words.add_argument("--few", action="store_true", help="ECE and MCE of predictions with few distinct values")
     options = words.parse_intermixed_args()
-    if options.metrics == ["tce"]:
-        print("\n".join(rejections(n, t) for n in REJECTION_RUNS for t in SHARPNESS))
-        return
     chosen = options.metrics or [name for name in METRICS if name != "tce"]
     tasks = [(kind, n, t, w) for kind in ("binary", "three classes") for n in options.sizes for w, t in WORLDS.items()]
-    if options.weights is None:
-        tasks += [("stray", n, 1.0, "three stray rows") for n in options.sizes]
+    tasks += [("stray", n, 1.0, "three stray rows") for n in options.sizes]
     if options.few:
         tasks = [("few", n, 1.0, world) for world, (n, *_) in FEW_DISTINCT.items()]
-    of_task = partial(lines, runs=options.runs, metrics=chosen, weights=options.weights)
+    of_task = partial(lines, runs=options.runs, metrics=chosen)
     found = [row for part in in_processes(of_task, tasks) for row in part]
     head = ("metric", "n", "forecast", "truth", "value", "debiased", "noise floor", "detectable")
     head += ("covered, %", "truth below, %", "truth above, %", "width", "p ≤ 0.05, %")

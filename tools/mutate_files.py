@@ -32,23 +32,22 @@ from calibrant import load_calibrator
 from calibrant._core.checksum import checksum_of
 from calibrant.cli import main as calibrant
 from calibrant.interop.tables import write_table
+from tests.laws.test_saved_calibrators import ARRAY_EDITS, EDITS, GONE, SAVED, rows_for
 from tools.draws import draws, parser_of
+from tools.fuzz.rows import TABLES
 
 # What can happen to a file: to its bytes, to its text, and to what it says.
 
 
-CELLS = (
-    "", "nan", "NaN", "inf", "-1", "1e999", "1e-999", "0,5", "1_0", "½", "\x00", "\x1b[2J", "=1+1", "True", "None", "9" * 30,
-    "0x1p-3", "--", " 0.5 ", '"', '"a\nb"', "\ufeff", "x" * 5000,
-)  # fmt: skip
-
 VALUES: tuple[Any, ...] = (
-    None, True, -1, 0, 2, 0.5, -0.5, 1e308, 5e-324, 10**400, 10**15, float("nan"), float("inf"), "x", "nan", "", [], {}, [0.5],
-    [[0.5, 0.5]], {"number": "nan"}, {"number": "-inf"}, {"array": [0.5], "dtype": "S2000000000"},
+    *(edit for edit in EDITS.values() if edit is not GONE),
     {"array": [], "dtype": "int64"},
-    {"array": [[[[1]]]], "dtype": "int64"}, {"calibrator": {}}, {"binning": "equal-mass", "parameters": {"n_bins": 10**15}},
-    {"cells of": "sierpinski", "parameters": {"depth": 10**9}}, {"cells of": "grid", "parameters": {}}, {"eval": "1"},
-)  # fmt: skip
+    {"calibrator": {}},
+    {"binning": "equal-mass", "parameters": {"n_bins": 10**15}},
+    {"cells of": "sierpinski", "parameters": {"depth": 10**9}},
+    {"cells of": "grid", "parameters": {}},
+)
+"""What is put into documents: what a law puts into calibrators, and parts of them that are large or empty."""
 
 
 def changed(random: Random, ending: str, data: bytes) -> bytes:
@@ -87,14 +86,14 @@ def _document(random: Random, data: bytes) -> bytes:
     try:
         document = json.loads(data)
         at, key = random.choice(list(_places(document)))
+        if random.random() < 0.15:
+            del at[key]
+        elif isinstance(at[key], list) and random.random() < 0.6:
+            at[key] = random.choice(list(ARRAY_EDITS.values()))(at[key])
+        else:
+            at[key] = random.choice(VALUES)
     except (ValueError, IndexError, RecursionError):
         return data
-    if random.random() < 0.15:
-        del at[key]
-    elif isinstance(at[key], list) and random.random() < 0.6:
-        at[key] = _list(random, at[key])
-    else:
-        at[key] = random.choice(VALUES)
     if random.random() < 0.95:
         _fit(document)
     return json.dumps(document, indent=random.choice((None, 2))).encode()
@@ -115,19 +114,14 @@ def _places(node: Any) -> Any:
             yield from _places(node[key])
 
 
-def _list(random: Random, values: list[Any]) -> list[Any]:
-    """Return a list of another length, order or shape."""
-    in_order = sorted(values, key=str)
-    return random.choice((values[:-1], values[1:], values + values[:1], values[::-1], in_order, [values], values * 2))
-
-
 # Tables
 
 
 def _text(random: Random, data: bytes) -> bytes:
     """Change cells, lines, quotes, or the encoding of a CSV file."""
     lines = data.decode("utf-8", "replace").split("\n")
-    row, what, cell = random.randrange(len(lines)), random.randrange(8), random.choice(CELLS)
+    row, what = random.randrange(len(lines)), random.randrange(8)
+    cell = random.choice((*TABLES["csv"]["cells"], "x" * 5000))
     separator = max(",;\t", key=lines[0].count)
     if what < 4:
         cells = lines[row].split(separator)
@@ -176,7 +170,6 @@ OF_FORMAT = {".json": _document, ".state": _document, ".csv": _text, ".npz": _zi
 # Valid files: what is damaged.
 
 
-SAVED = Path(__file__).parents[1] / "tests" / "interop" / "saved_calibrators.json"
 ROWS = 40
 CALIBRATOR = "calibrator.json"
 """A calibrator of three classes, for files of predictions."""
@@ -187,13 +180,13 @@ DAY = "day.csv"
 
 def calibrators() -> list[dict[str, object]]:
     """Return the documents of one calibrator of each kind."""
-    return [kept["document"] for kept in json.loads(SAVED.read_text(encoding="utf-8")).values()]
+    return [kept["document"] for kept in SAVED.values()]
 
 
 def write_beside(folder: Path) -> None:
     """Write a calibrator for files of predictions of three classes, and a day for states of monitors."""
     write_table(folder / DAY, _day(1))
-    document = json.loads(SAVED.read_text(encoding="utf-8"))["calibrator temperature"]["document"]
+    document = SAVED["calibrator temperature"]["document"]
     (folder / CALIBRATOR).write_text(json.dumps(document), encoding="utf-8")
 
 
@@ -358,12 +351,9 @@ def _loaded(path: Path, random: Random) -> tuple[str, list[str]]:
         calibrator: Any = load_calibrator(path)
     except ValueError as error:
         return "refused", _unclear(str(error))
-    k = len(calibrator.classes_)
-    rows = np.vstack([np.full((1, k), 1.0 / k), np.eye(k)[:3], np.random.default_rng(0).dirichlet(np.ones(k), 5)])
-    values = np.log(rows + 1e-9) if calibrator.input == "logit" else rows
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        prob = calibrator.predict_proba(values[:, 1] if calibrator.n_features_in_ == 1 else values)
+        prob = calibrator.predict_proba(rows_for(calibrator))
     sums = getattr(calibrator, "normalize", True)
     if not ((prob >= 0.0) & (prob <= 1.0)).all() or (sums and np.abs(prob.sum(axis=1) - 1.0).max() > 1e-8):
         return "read", ["it gives no probabilities"]

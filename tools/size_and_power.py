@@ -1,26 +1,21 @@
 """How often the tests of calibration reject, by simulation: at calibration their size, away from it their power.
 
-Run: python -m tools.size_and_power [runs [parts]], such as 1000 sizes groups; by default all of `PARTS`. The tables go to
-docs/size-and-power.md, that of "plans" too: the power that is reached with the rows of `rows_for`.
+Run: python -m tools.size_and_power [runs [parts]], such as 1000 sizes power; by default all of `PARTS`. The tables go to
+docs/size-and-power.md.
 """
 
 import sys
 import warnings
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit, softmax
-from sklearn.linear_model import LogisticRegression
 
 import calibrant as cb
 from calibrant import significance
-from calibrant.binning import as_binning
-from calibrant.metrics.kinds import as_metric
-from calibrant.planning import Detection, of_classes, of_event, of_pilot
 from tools.simulation import Make, counted_twice, forecast, outcomes, print_table
 
 RUNS = int((*sys.argv, "1000")[1])
@@ -125,96 +120,6 @@ MULTICLASS = {
 }
 
 
-# Numbers of classes, rows and groups
-
-
-def of_groups() -> None:
-    """Print the size of Hosmer and Lemeshow's test; the draws are 39, of which 5 % are two: few, and exact."""
-    groups = (5, 10, 20)
-
-    def pvalues(n_classes: int, n: int, spread: float, rng: np.random.Generator) -> Iterable[float]:
-        prob = softmax(rng.normal(0, spread, (n, n_classes)), axis=1)
-        y = outcomes(rng, prob)
-        how = {"rng": rng, "labels": list(range(n_classes))}
-        for m in groups:
-            yield cb.hosmer_lemeshow_test(y, prob, n_bins=m, n_resamples=None, **how).pvalue
-        yield cb.hosmer_lemeshow_test(y, prob, n_resamples=39, **how).pvalue
-
-    columns = [f"Hosmer-Lemeshow, {m}" for m in (*groups, "10, draws")]
-    cases = product((2, 3, 5, 10), (100, 500, 5000), {"moderate": 1.0, "extreme": 4.0}.items())
-    rows = ([str(k), str(n), name, *shares(partial(pvalues, k, n, spread))] for k, n, (name, spread) in cases)
-    print()
-    print_table(["K", "n", "predictions", *columns], rows)
-
-
-# The rows of a plan
-
-PLANS = {
-    "digits, ECE 0.02": {"detect": 0.02, "y_prob": cb.load_digits_forecast()[1]},
-    "event rate 0.5, ECE 0.15": {"detect": 0.15, "event_rate": 0.5},
-    "event rate 0.2, ECE 0.08": {"detect": 0.08, "event_rate": 0.2},
-    "event rate 0.2, ECE 0.04": {"detect": 0.04, "event_rate": 0.2},
-    "event rate 0.02, ECE 0.01": {"detect": 0.01, "event_rate": 0.02},
-    "event rate 0.02, ECE 0.005, too low": {"detect": 0.005, "event_rate": 0.02, "wrong": "too low"},
-    "10 classes, ECE 0.03": {"detect": 0.03, "n_classes": 10},
-    "3 classes, ECE 0.05, under-confident": {"detect": 0.05, "n_classes": 3, "wrong": "under-confident"},
-    "3 classes, class-wise ECE 0.04": {"detect": 0.04, "n_classes": 3, "metric": "classwise-ece"},
-    "event rate 0.3, KS 0.05, too high": {
-        "detect": 0.05, "event_rate": 0.3, "metric": "ks-error", "wrong": "too high",
-    },
-    "event rate 0.2, smooth ECE 0.05": {"detect": 0.05, "event_rate": 0.2, "metric": "smooth-ece"},
-    "event rate 0.5, RMSCE 0.1": {"detect": 0.1, "event_rate": 0.5, "metric": "rmsce"},
-}  # fmt: skip
-
-
-def reached(n: int, seed: int, detect: float, metric: str = "ece", wrong: str = "over-confident", **of: Any) -> float:
-    """Return how often the p-value of `assess` is at most the level, with n rows of predictions that have the true error."""
-    rng, found = np.random.default_rng([1, seed]), 0
-    if "y_prob" in of:
-        predictions = of_pilot(of["y_prob"])
-    elif "event_rate" in of:
-        predictions = of_event(of["event_rate"], None)
-    else:
-        predictions = of_classes(of["n_classes"], None, np.random.default_rng(0))
-    truth = Detection(as_metric(metric, None), predictions, wrong, LEVEL, as_binning(15), None).truth(detect)
-    for _ in range(RUNS):
-        rows = rng.integers(0, len(truth), n)
-        prob, y = predictions.forecast.prob[rows], outcomes(rng, truth[rows])
-        score = prob if prob.shape[1] > 2 else prob[:, 1]
-        options = {"metrics": [metric], "n_resamples": 399, "rng": rng, "labels": range(prob.shape[1])}
-        found += cb.assess(y, score, **options)[metric].pvalue <= LEVEL
-    return found / RUNS
-
-
-def of_plans() -> None:
-    """Print the power that is reached with the rows of `rows_for`, for a power of 0.8: mean over four seeds, each by itself."""
-
-    def row(name: str) -> list[str]:
-        rows = [cb.rows_for(**PLANS[name], rng=seed).rows for seed in range(4)]
-        each = [reached(n, seed, **PLANS[name]) for seed, n in enumerate(rows)]
-        return [name, ", ".join(map(str, rows)), f"{np.mean(each):.3f}", ", ".join(f"{p:.3f}" for p in each)]
-
-    print()
-    print_table(["power asked for: 0.8", "rows", "reached, mean", "each"], map(row, PLANS))
-
-
-def of_fitted_models() -> None:
-    """Print how the law of Hosmer and Lemeshow's test depends on where the model was fitted."""
-
-    def pvalues(rng: np.random.Generator) -> Iterable[float]:
-        x = rng.normal(0, 1.5, 500)
-        y = outcomes(rng, expit(x))
-        fitted = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-10).fit(x[:, None], y)
-        for prob in (fitted.predict_proba(x[:, None])[:, 1], expit(x)):
-            yield cb.hosmer_lemeshow_test(y, prob, fitted=True).pvalue
-            yield cb.hosmer_lemeshow_test(y, prob, n_resamples=None).pvalue
-            yield cb.hosmer_lemeshow_test(y, prob, n_resamples=DRAWS, rng=rng).pvalue
-
-    names, found = ("`fitted=True`", "`n_resamples=None`", "draws, the default"), shares(pvalues)
-    print()
-    print_table(["size, n = 500", "fitted on these rows", "held out"], zip(names, found[:3], found[3:], strict=True))
-
-
 # Two forecasts
 
 
@@ -313,12 +218,9 @@ def of_power() -> None:
 
 PARTS = {
     "sizes": of_sizes,
-    "groups": of_groups,
     "power": of_power,
-    "fitted": of_fitted_models,
     "two": of_two_forecasts,
     "equivalence": of_equivalence,
-    "plans": of_plans,
 }
 
 if __name__ == "__main__":

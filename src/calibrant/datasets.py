@@ -37,7 +37,8 @@ __all__ = [
 
 
 DIGITS = files("calibrant") / "_data" / "digits_forecast.csv"
-"""The embedded file: ``digit`` is the truth, ``p_0`` to ``p_9`` are the probabilities."""
+"""The embedded file: ``digit`` is the truth, ``p_0`` to ``p_9`` are the probabilities. It was made by
+``tools/make_digits_forecast.py`` of commit 6e77aab2."""
 
 
 def load_digits_forecast() -> tuple[IntArray, FloatArray]:

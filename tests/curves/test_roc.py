@@ -145,6 +145,8 @@ def test_a_class_that_never_came_leaves_no_points_with_a_warning():
         result = roc_surface([0, 0], np.full((2, 3), 1 / 3))
     assert result.share.shape == (0, 3)
     assert np.isnan(result.volume)
+    with pytest.raises(ValueError, match="thresholds must be"):
+        roc_surface([0, 0], np.full((2, 3), 1 / 3), thresholds=0)
 
 
 def test_points_in_space_are_exactly_those_of_the_results_and_the_veil_is_the_first_hull():

@@ -91,7 +91,7 @@ def test_a_page_of_the_record_before_one_of_users_and_a_page_below_the_third_are
     assert list(search.misled({"ECE": [search.FIRST["ECE"], "faq", "arena", "decisions/0001-x"]})) == []
     assert len(list(search.misled({"ECE": ["faq", "guide", "gallery", search.FIRST["ECE"]]}))) == 1
     assert len(list(search.misled({"ECE": [search.FIRST["ECE"], "arena", "faq"]}))) == 1
-    assert sum(map(len, search.ASKED.values())) >= 40
+    assert len(search.ASKED) >= 40
 
 
 def test_the_page_for_programs_has_each_public_name_once_with_its_first_sentence():

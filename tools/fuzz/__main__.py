@@ -112,7 +112,8 @@ def judged(case: Case) -> Verdict:
     """Make a call and say which laws it breaks."""
     names, untouched, before = made(case.lines), made(case.lines), _surroundings()
     outcome, value, said, faults, seconds = _called(case, names)
-    faults += [f"the input {name} was changed" for name in "ypwqt" if _print(names[name]) != _print(untouched[name])]
+    own = [name for name in "ypwqt" if names[name] is not untouched[name]]  # a column of the tests is there once
+    faults += [f"the input {name} was changed" for name in own if _print(names[name]) != _print(untouched[name])]
     if _surroundings() != before:
         faults.append("the global state of NumPy or random was changed")
     if outcome == "accepted":

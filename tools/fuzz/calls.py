@@ -16,79 +16,19 @@ from calibrant._core.lazy import homes, load
 from calibrant._core.registry import entries
 from calibrant.calibrators.base import BinaryCalibrator
 from tools.fuzz.case import Case
-from tools.fuzz.rows import Rows, drawn_rows
+from tools.fuzz.rows import TABLES, Rows, drawn_rows, listed
 
 # Source text for the options of a function or a class: words that its signature or its refusals name, and hostile values.
 
-NEVER = (
-    "float('nan')", "np.nan", "'xyzzy'", "object()", "1j", "b'x'", "np.datetime64('NaT')", "'\\x1b[2J'",
-    "np.timedelta64(1, 's')", "np.timedelta64(5)", "pd.Timedelta(1, 's')", "dt.timedelta(1)", "np.array(3, 'm8[s]')",
-)  # fmt: skip
-"""What no option of numbers, words or flags allows."""
-HOSTILE = (
-    *NEVER, "None", "-1", "0", "1", "2", "0.5", "1.5", "-0.0", "1e-300", "float('inf')", "10**30", "-1e300", "True", "''",
-    "[]", "{}", "()", "np.int64(3)", "np.float32(0.25)", "np.array([0.5, 0.5])", "(lambda *_: 0.5)", "int", "[None]",
-)  # fmt: skip
-
-NOTIONS = (
-    "calibrant.notions.TopKLabel(2)", "calibrant.notions.TopKConfidence(2)", "calibrant.notions.OneVsRest(0)",
-    "calibrant.notions.OneVsRest('b')",
-    "calibrant.notions.SharedClassWise(ratio=1.5)", "calibrant.notions.ThresholdedClassWise(0.1)", "'top-3-label'",
-    "calibrant.notions.WithinGroups(rng.integers(0, 2, n))",
-)  # fmt: skip
-BINNINGS = (
-    "1",
-    "2",
-    "5",
-    "100",
-    "calibrant.EqualWidth(3)",
-    "calibrant.EqualMass(4)",
-    "calibrant.binning.PointsPerBin(3)",
-)
-
-MODEL = "__import__('sklearn.naive_bayes').naive_bayes.GaussianNB()"
-
-BY_NAME: dict[str, tuple[str, ...]] = {
-    "labels": ("range(2)", "[0, 1, 2]", "list('abc')", "np.arange(4)", "[1, 0]", "[True, False]"),
-    "pos_label": ("0", "1", "True", "'a'", "'b'", "7"),
-    "rng": ("0", "1", "np.random.default_rng(3)"),
-    "random_state": ("0", "1", "np.random.default_rng(3)"),
-    "metrics": ("['ece']", "['nll', 'brier']", "['ece', 'vus']", "('kuiper',)"),
-    "y_pred": ("np.zeros(n, dtype=int)", "rng.integers(0, 2, n)"),
-    "cost_matrix": ("[[0, 1], [4, 0]]", "1 - np.eye(3)", "[[0, 1, 0.2], [5, 0, 0.2]]"),
-    "extra": ("'abstain'", "['abstain']"),
-    "at": ("[0.1, 0.5]", "np.linspace(0, 1, 5)"),
-    "ranks": ("1", "3", "[1, 2]"),
-    "old_prior": ("0.5", "[0.2, 0.8]", "[0.2, 0.3, 0.5]"),
-    "new_prior": ("0.1", "[0.6, 0.4]", "[0.1, 0.1, 0.8]"),
-    "train_prior": ("0.3", "[0.2, 0.8]"),
-    "reference": ("0", "1"),
-    "class_weight": ("'balanced'", "{0: 1, 1: 4}", "[1, 2]", "3"),
-    "kept": ("0.25", "{0: 0.1, 1: 1.0}", "[0.5, 1]"),
-    "dtype": ("np.float32", "'float64'"),
-    "y_true_b": ("y",),
-    "groups": ("rng.integers(0, 2, n)", "np.array(list('ab'))[rng.integers(0, 2, n)]", "np.zeros(n)"),
-    "posterior": ("q",),
-    "forecasts": ("p", "{'a': p, 'b': q}"),
-    "prob_a": ("p",),
-    "prob_b": ("q",),
-    "model": ("'over-confident'", "'calibrated'"),
-    "class_3": ("'variance'",),
-    "cv": ("2", "3"),
-    "n_jobs": ("1",),
-    "by": ("rng.integers(0, 2, n)", "{'a': rng.integers(0, 2, n), 'b': np.zeros(n)}"),
-    "times": ("rng.integers(0, 3, n)", "np.datetime64('2026-01-01') + 20 * rng.integers(0, 9, n)"),
-    "estimator": (MODEL,),
-    "X": ("rng.normal(size=(n, 2))",),
-    "values": ("{'a': [1, 2], 'b': [2, 1]}", "{'a': [1, np.inf, 3], 'b': [1, 2, 3], 'c': [0, 0, 0]}"),
-}  # fmt: skip
-"""Where the type does not say which values make sense."""
+NEVER = listed(TABLES["options"]["never"])
+HOSTILE = (*NEVER, *listed(TABLES["options"]["unusual"]))
+BY_NAME = {name: listed(block) for name, block in TABLES["by_name"].items()}
 
 FEW_RESAMPLES = ("n_resamples", "resolution", "n_thresholds")
 """Always given: their defaults take long, and the laws do not depend on them."""
 
-FREE = ("pos_label", "labels", "class_weight", "ax", "axes", "norm", "reference", "facts", "classes", "dtype", "title")
-FREE += ("extra", "cv")
+FREE = {"pos_label", "labels", "class_weight", "reference", "facts", "classes", "dtype", "extra", "cv"}
+FREE |= {"ax", "axes", "norm", "title"}
 """Options that may hold anything, or nearly."""
 
 
@@ -119,8 +59,12 @@ def kinds(hint: Any) -> set[Any]:
 
 
 PLAIN: dict[Any, tuple[str, ...]] = {
-    bool: ("True", "False"), int: ("1", "2", "5", "30"), float: ("0.1", "0.5", "0.9", "2.0"), type(None): ("None",), str: (),
-}  # fmt: skip
+    bool: ("True", "False"),
+    int: ("1", "2", "5", "30"),
+    float: ("0.1", "0.5", "0.9", "2.0"),
+    type(None): ("None",),
+    str: (),
+}
 
 
 @cache
@@ -143,17 +87,16 @@ def learned_words(target: Callable[..., Any], name: str) -> tuple[str, ...]:
 def valid_values(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     """Return source text for values that may make sense."""
     hint = hints(target)[name]
-    if name == "notion":
-        return (*map(repr, entries("notion")), *NOTIONS)
-    if name == "binning":
-        registered = [entry.target for kind in ("binning", "simplex-binning") for entry in entries(kind).values()]
-        return (*BINNINGS, *(f"calibrant.binning.{one.__name__}()" for one in registered))
-    if name == "test" and not literals(hint):
-        return tuple(f"calibrant.significance.{entry.target.__name__}" for entry in entries("test").values())
-    if name == "metric":
-        return tuple(map(repr, entries("metric")))
-    if name in BY_NAME:
-        return (*literals(hint), *BY_NAME[name])
+    registered: tuple[str, ...] = ()
+    if name in ("notion", "metric"):
+        registered = tuple(map(repr, entries(name)))
+    elif name == "binning":
+        kinds_of_bins = (*entries("binning").values(), *entries("simplex-binning").values())
+        registered = tuple(f"calibrant.binning.{entry.target.__name__}()" for entry in kinds_of_bins)
+    elif name == "test" and not literals(hint):
+        registered = tuple(f"calibrant.significance.{entry.target.__name__}" for entry in entries("test").values())
+    if registered or name in BY_NAME:
+        return (*literals(hint), *registered, *BY_NAME.get(name, ()))
     words = (*literals(hint), *(learned_words(target, name) if str in kinds(hint) or isinstance(hint, str) else ()))
     return (*words, *(value for kind in kinds(hint) for value in PLAIN[kind]))
 
@@ -292,7 +235,7 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
     maker = makers[0]
     needs = inspect.signature(load(maker)).parameters
     texts = {"y_true": "t", "y_prob": "q", "n_resamples": "5", "resolution": "11"}
-    texts |= {"values": "{'a': [1, 2], 'b': [2, 1]}", "estimator": MODEL, "X": "np.eye(len(t))"}
+    texts |= {"values": "{'a': [1, 2], 'b': [2, 1]}", "estimator": "GaussianNB()", "X": "np.eye(len(t))"}
     texts["calibrator"] = "calibrant.TemperatureScaling().fit(q, t)"
     made = f"{homes()[maker]}.{maker}({', '.join(f'{n}={texts[n]}' for n in needs if n in texts)})"
     named = "Mapping" in hint and random.random() < 0.3
@@ -375,7 +318,7 @@ def _of_classifier(random: Random, rows: Rows, options: dict[str, str], inner: s
     words = ", ".join(f"{n}={text}" for n, text in {"calibrator": word, **options}.items() if n != "labels")
     features = "np.c_[np.asarray(q, dtype=float)]"
     call = f"calibrant.CalibratedClassifier(GaussianNB(), {words}).fit({features}, y, w).predict_proba({features})"
-    return Case("CalibratedClassifier", ("from sklearn.naive_bayes import GaussianNB", *rows.lines), call, refuse)
+    return Case("CalibratedClassifier", rows.lines, call, refuse)
 
 
 def undrawn() -> list[str]:

@@ -7,24 +7,23 @@ are included, numba's cache is empty for the latter. Changes that alter nothing 
 """
 
 import argparse
-import importlib
 import os
 import random
 import tempfile
 import time
 import tomllib
 from collections import Counter, defaultdict
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import cache
 from pathlib import Path
+from queue import SimpleQueue
+
+from tools.mutation.operators import Mutant, sites
+from tools.mutation.reached import SECONDS, Reached, record
+from tools.mutation.running import Copy
 
 SOURCE = Path("src/calibrant")
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
-IMPORTED_ONCE = """
-numpy scipy.optimize scipy.special scipy.stats scipy.interpolate scipy.integrate scipy.sparse.csgraph scipy.linalg
-pytest hypothesis hypothesis.strategies hypothesis.extra.numpy numba narwhals matplotlib.pyplot matplotlib.figure jinja2
-sklearn.base sklearn.linear_model sklearn.model_selection sklearn.isotonic sklearn.pipeline sklearn.metrics pandas
-"""
 
 
 def main() -> None:
@@ -37,17 +36,13 @@ def main() -> None:
     options = words.parse_args()
     os.environ |= {"OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
 
-    from tools.mutation import reached
-
-    if options.record or not reached.SECONDS.exists():
-        reached.record()
+    if options.record or not SECONDS.exists():
+        record()
     judged(sample(options.n, options.seed), options)
 
 
-def sample(n: int, seed: int) -> list:
+def sample(n: int, seed: int) -> list[Mutant]:
     """Draw lines, and one change to each: a line of many constants counts no more than another."""
-    from tools.mutation.operators import sites
-
     lines = defaultdict(list)
     for mutant in sites(SOURCE):
         lines[mutant.path, mutant.line].append(mutant)
@@ -55,15 +50,14 @@ def sample(n: int, seed: int) -> list:
     return [rng.choice(lines[line]) for line in rng.sample(sorted(lines), n)]
 
 
-def judged(drawn: list, options: argparse.Namespace) -> None:
-    for name in IMPORTED_ONCE.split():
-        importlib.import_module(name)
-    begun, rows, fork = time.monotonic(), [], get_context("fork")
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ProcessPoolExecutor(options.jobs, fork, start, (folder, options.seconds)) as pool,
-    ):
-        for done in as_completed(pool.submit(judge, mutant) for mutant in drawn):
+def judged(drawn: list[Mutant], options: argparse.Namespace) -> None:
+    """Run the tests of all mutants side by side, each in a copy that is free, and print what becomes of them."""
+    begun, rows, tests = time.monotonic(), [], Reached(SOURCE)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
+        copies: SimpleQueue[Copy] = SimpleQueue()
+        for number in range(options.jobs):
+            copies.put(Copy(SOURCE, Path(folder) / str(number)))
+        for done in as_completed(pool.submit(judge, mutant, tests, copies, options.seconds) for mutant in drawn):
             row = done.result()
             rows.append(row)
             place = f"{row['change'][0]}:{row['line']} ({row['operator']})"
@@ -72,38 +66,30 @@ def judged(drawn: list, options: argparse.Namespace) -> None:
     report(rows, time.monotonic() - begun)
 
 
-state: dict = {}
-
-
-def start(folder: str, seconds: float) -> None:
-    from tools.mutation.reached import Reached
-    from tools.mutation.running import Copy
-
-    state.update(reached=Reached(SOURCE), copy=Copy(SOURCE, Path(folder) / str(os.getpid())), seconds=seconds)
-
-
-def judge(mutant) -> dict:
+def judge(mutant: Mutant, tests: Reached, copies: SimpleQueue[Copy], seconds: float) -> dict:
     """Run a mutant's tests in two goes, so that most mutants collect a few files only."""
-    reached, copy = state["reached"], state["copy"]
     change = (mutant.path.relative_to(SOURCE).as_posix(), *mutant.difference())
     row = {"change": change, "line": mutant.line, "operator": mutant.operator}
     if reason := equivalents().get(change):
         return row | {"fate": "equivalent", "test": reason, "seconds": 0.0}
-    left, spent, fate, test, run, goes = state["seconds"], 0.0, "survived", "", 0, reached.ordered(mutant)
-    for tests in goes:
+    goes, left, spent, run = tests.ordered(mutant), seconds, 0.0, 0
+    for names in goes:
         chosen = []
-        for name in tests:
+        for name in names:
             if left > 0:
                 chosen.append(name)
-                left -= reached.seconds[name]
-        if chosen and fate == "survived":
-            outcome = copy.outcome(mutant, chosen, reached.seconds)
-            spent, fate, test, run = spent + outcome.seconds, outcome.fate, outcome.test, run + len(chosen)
-    if fate == "survived":
-        test = f"{run} of {sum(map(len, goes))} tests"
-    return row | {"fate": fate, "test": test, "seconds": spent}
+                left -= tests.seconds[name]
+        if chosen:
+            copy = copies.get()
+            outcome = copy.outcome(mutant, chosen, tests.seconds)
+            copies.put(copy)
+            spent, run = spent + outcome.seconds, run + len(chosen)
+            if outcome.fate != "survived":
+                return row | {"fate": outcome.fate, "test": outcome.test, "seconds": spent}
+    return row | {"fate": "survived", "test": f"{run} of {sum(map(len, goes))} tests", "seconds": spent}
 
 
+@cache
 def equivalents() -> dict[tuple[str, str, str], str]:
     """Return the changes that alter nothing, with the reason."""
     rows = tomllib.loads(EQUIVALENT.read_text()).get("mutant", []) if EQUIVALENT.exists() else []

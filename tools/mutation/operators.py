@@ -7,7 +7,7 @@ set the look of a picture.
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,183 +72,158 @@ class Mutant:
         return before, after
 
 
-class _Finder(ast.NodeVisitor):
+Change = tuple[Any, str, str]
+"""What is replaced, the text in its place, and the name of the operator."""
+
+
+def other(node: ast.expr, **parts: Any) -> str:
+    """Return the text of a node with other parts; in parentheses, as what stands around it may bind closer."""
+    changed = copy.copy(node)
+    vars(changed).update(parts)
+    return f"({ast.unparse(changed)})"
+
+
+def name_of(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def changes(node: ast.AST) -> Iterator[Change]:
+    """Yield the changes of a node itself."""
+    match node:
+        case ast.Raise():
+            yield node, "pass", "raise removed"
+        case ast.Expr(value=ast.Call()):
+            yield node, "pass", "call removed"
+        case ast.Continue():
+            yield node, "break", "loop"
+        case ast.Break():
+            yield node, "continue", "loop"
+        case ast.AugAssign(op=op):
+            if type(op) in ARITHMETIC:
+                swapped = ast.AugAssign(node.target, ARITHMETIC[type(op)](), node.value)
+                yield node, ast.unparse(swapped), "arithmetic"
+            yield node, "pass", "assignment removed"
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            is_plain = isinstance(test, ast.Compare | ast.UnaryOp)
+            if not is_plain or (isinstance(test, ast.Compare) and len(test.ops) > 1):
+                yield test, f"(not ({ast.unparse(test)}))", "condition negated"
+        case ast.comprehension():
+            yield from ((condition, "True", "condition removed") for condition in node.ifs)
+        case ast.Compare(ops=ops):
+            for i, operator in enumerate(ops):
+                yield node, other(node, ops=[*ops[:i], COMPARISONS[type(operator)](), *ops[i + 1 :]]), "comparison"
+        case ast.BinOp(op=op) if type(op) in ARITHMETIC:
+            yield node, other(node, op=ARITHMETIC[type(op)]()), "arithmetic"
+        case ast.BoolOp(op=op):
+            yield node, other(node, op=ast.Or() if isinstance(op, ast.And) else ast.And()), "and, or"
+        case ast.UnaryOp():
+            yield node, f"({ast.unparse(node.operand)})", "sign removed"
+        case ast.Constant(value=bool(value)):
+            yield node, str(not value), "constant"
+        case ast.Constant(value=int(value) | float(value)):
+            yield node, repr(value + 1), "constant"
+            yield node, f"({value - 1!r})", "constant"
+        case ast.Constant(value="left" | "right"):
+            yield node, repr(NAMES[node.value]), "side"
+        case ast.Slice(step=None) if node.lower or node.upper:
+            lower, upper = (ast.unparse(part) if part else "" for part in (node.lower, node.upper))
+            yield node, f"({lower}) + 1:{upper}" if lower else f"1:{upper}", "slice"
+            yield node, f"{lower}:({upper}) - 1" if upper else f"{lower}:-1", "slice"
+        case ast.Attribute(attr=attr) if attr in NAMES and attr not in ("left", "right"):
+            yield node, other(node, attr=NAMES[attr]), "function"
+        case ast.Call():
+            yield from changes_of_call(node)
+
+
+def changes_of_call(node: ast.Call) -> Iterator[Change]:
+    """Yield a call of another function, with two arguments swapped, and without each of those that have a name."""
+    if isinstance(node.func, ast.Name) and node.func.id in NAMES:
+        yield node.func, NAMES[node.func.id], "function"
+    plain = [ast.unparse(argument) for argument in node.args[:2] if not isinstance(argument, ast.Starred)]
+    if len(plain) == 2 and plain[0] != plain[1] and name_of(node.func) not in SYMMETRIC:
+        first, second, *rest = node.args
+        yield node, other(node, args=[second, first, *rest]), "arguments swapped"
+    for i, keyword in enumerate(node.keywords):
+        if keyword.arg is not None and keyword.arg not in LOOK:
+            yield node, other(node, keywords=node.keywords[:i] + node.keywords[i + 1 :]), "argument removed"
+
+
+def parts(node: ast.AST) -> Iterable[ast.AST | None]:
+    """Return what of a node is changed besides: no annotation, no words, and no number whose change is one of the node."""
+    match node:
+        case ast.Raise() | ast.Expr(value=ast.Constant()) | ast.UnaryOp(operand=ast.Constant()):
+            return ()
+        case ast.AnnAssign() | ast.Attribute():
+            return (node.value,)
+        case ast.arguments():
+            return (*node.defaults, *node.kw_defaults)
+        case ast.Slice():
+            places = (node.lower, node.upper, node.step)
+            return (part for part in places if not isinstance(part, ast.Constant | ast.UnaryOp))
+        case ast.Call():
+            named = (keyword.value for keyword in node.keywords if keyword.arg not in LOOK)
+            return (None if isinstance(node.func, ast.Name) else node.func, *named, *node.args)
+    return ast.iter_child_nodes(node)
+
+
+class _Finder:
     def __init__(self, path: Path) -> None:
         self.path, self.source = path, path.read_bytes()
-        self.tree = ast.parse(self.source)
         self.starts = [0]
         for line in self.source.splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line))
         self.mutants: list[Mutant] = []
-        self.reach: Callable[[ast.AST], range] = self.of_whole_file
+        self.reach: Callable[[ast.AST], range] = lambda _: range(1, len(self.starts) + 1)
         self.scope = "module"
+        self.visit(ast.parse(self.source))
 
-    def of_whole_file(self, node: ast.AST) -> range:
-        return range(1, len(self.starts) + 1)
-
-    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        end = (node.end_lineno or node.lineno, node.end_col_offset or 0)
-        return self.starts[node.lineno - 1] + node.col_offset, self.starts[end[0] - 1] + end[1]
-
-    def add(self, node: ast.expr | ast.stmt, text: str, operator: str) -> None:
-        start, stop = self.span(node)
-        self.mutants.append(Mutant(self.path, start, stop, text, operator, node.lineno, self.reach(node), self.scope))
-
-    def changed(self, node: ast.expr, operator: str, **parts: Any) -> None:
-        """Add the node with other parts; in parentheses, as what stands around it may bind closer."""
-        other = copy.copy(node)
-        vars(other).update(parts)
-        self.add(node, f"({ast.unparse(other)})", operator)
-
-    # Where a change is reached from
+    def add(self, found: Iterable[Change]) -> None:
+        """Add changes."""
+        for part, text, operator in found:
+            start = self.starts[part.lineno - 1] + part.col_offset
+            stop = self.starts[(part.end_lineno or part.lineno) - 1] + (part.end_col_offset or 0)
+            self.mutants.append(
+                Mutant(self.path, start, stop, text, operator, part.lineno, self.reach(part), self.scope)
+            )
 
     def visit(self, node: ast.AST) -> None:
-        outer, is_condition = self.reach, isinstance(node, ast.If | ast.While | ast.IfExp)
+        """Add the changes of a node and of all in it, with the lines by which a test reaches them."""
+        is_condition = isinstance(node, ast.If | ast.While | ast.IfExp)
         if type(node).__name__ in LEFT_OUT or (is_condition and ast.unparse(node.test) == "TYPE_CHECKING"):
             return
+        outer = self.reach
         if isinstance(node, ast.stmt) and self.scope == "body":
             first = node.lineno
             self.reach = lambda inner: range(first, (getattr(inner, "end_lineno", first) or first) + 1)
-        if is_condition:
-            self.negated(node.test)
-        super().visit(node)
+        if isinstance(node, ast.ClassDef):
+            self.inside(node, node.lineno, "class", node.decorator_list)
+        elif isinstance(node, ast.FunctionDef):
+            if node.name not in WORDS_ONLY:
+                self.inside(node, node.body[0].lineno, "body", [*node.decorator_list, node.args])
+        else:
+            self.add(changes(node))
+            for part in parts(node):
+                if part is not None:
+                    self.visit(part)
         self.reach = outer
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        if node.name not in WORDS_ONLY:
-            self.inside(node, node.body[0].lineno, "body", [*node.decorator_list, node.args])
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        self.inside(node, node.lineno, "class", node.decorator_list)
 
     def inside(self, node: ast.FunctionDef | ast.ClassDef, first: int, scope: str, head: list[Any]) -> None:
         """Visit decorators, which belong to the scope around a function, and statements."""
         lines, outer = range(first, (node.end_lineno or node.lineno) + 1), self.scope
         self.reach, self.scope = (lambda _: lines), outer if scope == "body" else scope
         for part in head:
-            target = part.func if isinstance(part, ast.Call) else part
-            name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
-            if name in KEPT_DECORATORS:
+            if name_of(part.func if isinstance(part, ast.Call) else part) in KEPT_DECORATORS:
                 continue
             if part in node.decorator_list:
-                self.add(part, "(lambda undecorated: undecorated)", "decorator removed")
+                self.add([(part, "(lambda undecorated: undecorated)", "decorator removed")])
             self.visit(part)
         self.scope = scope
         for statement in node.body:
             self.visit(statement)
         self.scope = outer
 
-    # What is left out
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
-            self.visit(node.value)
-
-    def visit_arguments(self, node: ast.arguments) -> None:
-        for default in filter(None, [*node.defaults, *node.kw_defaults]):
-            self.visit(default)
-
-    # Operators
-
-    def visit_Raise(self, node: ast.Raise) -> None:
-        self.add(node, "pass", "raise removed")
-
-    def visit_Expr(self, node: ast.Expr) -> None:
-        if isinstance(node.value, ast.Call):
-            self.add(node, "pass", "call removed")
-        if not isinstance(node.value, ast.Constant):  # a docstring
-            self.visit(node.value)
-
-    def visit_Continue(self, node: ast.Continue) -> None:
-        self.add(node, "break", "loop")
-
-    def visit_Break(self, node: ast.Break) -> None:
-        self.add(node, "continue", "loop")
-
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        if type(node.op) in ARITHMETIC:
-            other = ast.AugAssign(node.target, ARITHMETIC[type(node.op)](), node.value)
-            self.add(node, ast.unparse(other), "arithmetic")
-        self.add(node, "pass", "assignment removed")
-        self.visit(node.target)
-        self.visit(node.value)
-
-    def negated(self, test: ast.expr) -> None:
-        if not isinstance(test, ast.Compare | ast.UnaryOp) or (isinstance(test, ast.Compare) and len(test.ops) > 1):
-            self.add(test, f"(not ({ast.unparse(test)}))", "condition negated")
-
-    def visit_comprehension(self, node: ast.comprehension) -> None:
-        for condition in node.ifs:
-            self.add(condition, "True", "condition removed")
-        self.generic_visit(node)
-
-    def visit_Compare(self, node: ast.Compare) -> None:
-        for i, operator in enumerate(node.ops):
-            swapped = [*node.ops[:i], COMPARISONS[type(operator)](), *node.ops[i + 1 :]]
-            self.changed(node, "comparison", ops=swapped)
-        self.generic_visit(node)
-
-    def visit_BinOp(self, node: ast.BinOp) -> None:
-        if type(node.op) in ARITHMETIC:
-            self.changed(node, "arithmetic", op=ARITHMETIC[type(node.op)]())
-        self.generic_visit(node)
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:
-        self.changed(node, "and, or", op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
-        self.generic_visit(node)
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
-        self.add(node, f"({ast.unparse(node.operand)})", "sign removed")
-        if not isinstance(node.operand, ast.Constant):
-            self.visit(node.operand)
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        value = node.value
-        if isinstance(value, bool):
-            self.add(node, str(not value), "constant")
-        elif isinstance(value, int | float):
-            self.add(node, repr(value + 1), "constant")
-            self.add(node, f"({value - 1!r})", "constant")
-        elif value in ("left", "right"):
-            self.add(node, repr(NAMES[value]), "side")
-
-    def visit_Slice(self, node: ast.Slice) -> None:
-        lower, upper = (ast.unparse(part) if part else "" for part in (node.lower, node.upper))
-        if node.step is None and (lower or upper):
-            self.add(node, f"({lower}) + 1:{upper}" if lower else f"1:{upper}", "slice")
-            self.add(node, f"{lower}:({upper}) - 1" if upper else f"{lower}:-1", "slice")
-        for part in (node.lower, node.upper, node.step):
-            if part is not None and not isinstance(part, ast.Constant | ast.UnaryOp):
-                self.visit(part)
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        if node.attr in NAMES and node.attr not in ("left", "right"):
-            self.changed(node, "function", attr=NAMES[node.attr])
-        self.visit(node.value)
-
-    def visit_Call(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Name) and node.func.id in NAMES:
-            self.add(node.func, NAMES[node.func.id], "function")
-        elif not isinstance(node.func, ast.Name):
-            self.visit(node.func)
-        plain = [ast.unparse(argument) for argument in node.args[:2] if not isinstance(argument, ast.Starred)]
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if len(plain) == 2 and plain[0] != plain[1] and name not in SYMMETRIC:
-            first, second, *rest = node.args
-            self.changed(node, "arguments swapped", args=[second, first, *rest])
-        for i, keyword in enumerate(node.keywords):
-            if keyword.arg in LOOK:
-                continue
-            if keyword.arg is not None:
-                self.changed(node, "argument removed", keywords=node.keywords[:i] + node.keywords[i + 1 :])
-            self.visit(keyword.value)
-        for argument in node.args:
-            self.visit(argument)
-
 
 def sites(source: Path) -> Iterator[Mutant]:
     """Yield the mutants of every file of a package, in the order of its text."""
     for path in sorted(source.rglob("*.py")):
-        finder = _Finder(path)
-        finder.visit(finder.tree)
-        yield from sorted(finder.mutants, key=lambda mutant: (mutant.start, mutant.stop, mutant.text))
+        yield from sorted(_Finder(path).mutants, key=lambda mutant: (mutant.start, mutant.stop, mutant.text))

@@ -103,15 +103,11 @@ class Reached:
     def ordered(self, mutant: Mutant) -> tuple[list[str], list[str]]:
         """Return the tests nearest by name, one of each function first, and then all others; the quickest first."""
         tests = sorted(self.tests(mutant), key=self.seconds.__getitem__)
-        earlier, rank = Counter[str](), {}
-        for test in tests:
-            function = test.partition("[")[0]
-            rank[test] = earlier[function]
-            earlier[function] += 1
-        tests.sort(key=lambda test: rank[test] > 0)
+        quickest = {test.partition("[")[0]: test for test in reversed(tests)}
+        tests.sort(key=lambda test: quickest[test.partition("[")[0]] != test)
         words = _words(mutant.path.relative_to(self.source).as_posix())
         near = self.nearest(words, tests)
-        by_name = [test for test in self.named_after(words) if test not in rank]
+        by_name = [test for test in self.named_after(words) if test not in tests]
         near_ones, others = ([t for t in tests if (_file(t) in near) == is_near] for is_near in (True, False))
         return near_ones + by_name, others
 

@@ -1,27 +1,34 @@
-"""Run tests against a mutant: a copy of the package with one change, in a process of its own.
-
-The processes are forks of one that has imported what the tests need, but not calibrant. So a mutant costs the import of
-calibrant and of its tests, no more.
-"""
+"""Run tests against a mutant: a copy of the package with one change, in a process of its own."""
 
 import os
-import resource
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
-
-import hypothesis
-import pytest
 
 from tools.mutation.operators import Mutant
 
-MEMORY = 6 * 2**30
 START = 90.0
-"""Seconds that importing calibrant, collecting the tests and compiling a kernel may take on a busy machine."""
+"""Seconds that imports, collecting the tests and compiling a kernel may take on a busy machine."""
+
+PYTEST = [
+    sys.executable,
+    "-m",
+    "pytest",
+    "-x",
+    "-v",
+    "--tb=no",
+    "-n0",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "tools.mutation.inside",
+]
+FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", flags=re.M)
 
 
 @dataclass(frozen=True)
@@ -42,70 +49,25 @@ class Copy:
         self.caches = self.folder / "numba"
 
     def outcome(self, mutant: Mutant, tests: list[str], seconds: dict[str, float]) -> Outcome:
+        """Run the tests in their order until one fails, or until all take many times as long as they should."""
         place = self.folder / self.source.name / mutant.path.relative_to(self.source)
         place.write_bytes(mutant.applied())
+        wanted, begun = self.folder / "tests.txt", time.monotonic()
+        wanted.write_text("\n".join(tests))
+        paths = os.pathsep.join(map(str, (self.folder, Path.cwd())))
+        own = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "mutant"}
+        if "_kernels" in mutant.path.parts:
+            own["NUMBA_CACHE_DIR"] = str(self.caches)
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        child = subprocess.Popen([*PYTEST, f"@{wanted}"], env=os.environ | own, start_new_session=True, **streams)
         try:
-            return self._watched(tests, seconds, compiles="_kernels" in mutant.path.parts)
+            said, _ = child.communicate(timeout=START + 3 * sum(seconds[test] for test in tests))
+            fate = "killed" if child.returncode else "survived"
+            test = (FAILED.findall(said) or ["(import)"])[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            fate, test = "timeout", child.communicate()[0].strip().rpartition("\n")[2]
         finally:
             shutil.copy2(mutant.path, place)
             shutil.rmtree(self.caches, ignore_errors=True)
-
-    def _watched(self, tests: list[str], seconds: dict[str, float], compiles: bool) -> Outcome:
-        """Wait for a test to fail, or for all of them to take many times as long as they should."""
-        begun, log = time.monotonic(), self.folder / "begun.txt"
-        log.write_text("(import)\n")
-        child = get_context("fork").Process(target=self._run, args=(tests, log, compiles))
-        child.start()
-        child.join(START + 3 * sum(seconds.get(test, 1.0) for test in tests))
-        fate = "survived" if child.exitcode == 0 else "killed"
-        if child.exitcode is None:
-            fate = "timeout"
-            os.killpg(child.pid, signal.SIGKILL)
-            child.join()
-        return Outcome(fate, log.read_text().splitlines()[-1], time.monotonic() - begun)
-
-    def _run(self, tests: list[str], log: Path, compiles: bool) -> None:
-        """In the child: run the tests in their order until one fails."""
-        try:
-            os.setsid()
-            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-            silent = os.open(os.devnull, os.O_RDWR)
-            for stream in (0, 1, 2):
-                os.dup2(silent, stream)
-            sys.dont_write_bytecode = True
-            sys.path.insert(0, str(self.folder))
-            os.environ |= {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
-            if compiles:
-                import numba
-
-                numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = str(self.caches)
-            files = dict.fromkeys(test.partition("::")[0] for test in tests)
-            options = ["-x", "-q", "--tb=no", "-n0", "-p", "no:cacheprovider", "-m", "not deep"]
-            quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-            code = pytest.main([*options, *quiet, *files], plugins=[_InOrder(tests, log)])
-        except BaseException:
-            code = 70
-        os._exit(int(code))
-
-
-class _InOrder:
-    """Keep only the tests that are wanted, in this order, and write down which one begins."""
-
-    def __init__(self, tests: list[str], log: Path) -> None:
-        self.place, self.log = {test: i for i, test in enumerate(tests)}, log
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self) -> None:
-        # A failure is enough: the smallest example of it would take long to find.
-        phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
-        hypothesis.settings.register_profile("mutation", hypothesis.settings(), phases=phases, database=None)
-        hypothesis.settings.load_profile("mutation")
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        kept = [item for item in items if item.nodeid in self.place]
-        items[:] = sorted(kept, key=lambda item: self.place[item.nodeid])
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        with self.log.open("a") as log:
-            log.write(f"{nodeid}\n")
+        return Outcome(fate, test, time.monotonic() - begun)

@@ -2,22 +2,14 @@
 
 import inspect
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 
 from calibrant._core.lazy import load
 from tools.pages import reference
 from tools.public_api import parameters
 
-SAID = """# calibrant
-
-> A Python library and a command that measure how far predicted probabilities of classifiers are from what happens,
-> test whether the difference is real, calibrate them, and draw the result. Two classes or many; regression is not covered.
-
-Import from where a name stands below: the names of the first list from `calibrant`, all others from the package in
-their heading. Labels come first and probabilities second: `assess(y_true, y_prob)`. A calibrator is fitted the other
-way round, `fit(prob, y)`, on rows that the model was not trained on. Probabilities are an array of one column
-(the event) or of one column a class, in the order of the sorted labels. Logits need `input="logit"`. NaN is refused.
-`**data` stands for `sample_weight`, `labels`, `pos_label`, `y_pred`, `input` and `rows`.
-"""
+SAID = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
+"""What the page begins with."""
 
 
 def first_sentence(target: object) -> str:

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import tomllib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -10,70 +11,9 @@ import calibrant
 from calibrant._core import lazy as elsewhere
 from calibrant._core.registry import entries
 
-OF_ALL_CLASSES = ("CanonicalBinning", "MulticlassIsotonic")
-GUARANTEES = ("BinningGuarantee", "CanonicalGuarantee", "binning_guarantee", "canonical_binning_guarantee")
-GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
-    "metrics": {
-        "Errors over bins": ("binned", "bin_losses"),
-        "Errors without bins": ("smooth", "kernel"),
-        "Slope, intercept and ratio": ("regression",),
-        "Scores, and what they are made of": ("decompositions",),
-        "Discrimination": ("roc", "roc_volume"),
-        "To write your own": ("kinds", "_core"),
-    },
-    "calibrators": {
-        "One score: two classes, or each class by `ByNotion`": ("binning", "isotonic", "parametric"),
-        "All classes at once": ("evidence", "irp", "linear", "nafir", "scir", "temperature", *OF_ALL_CLASSES),
-        "Around a calibrator": ("by_notion", "classifier", "safe"),
-        "Guarantees": GUARANTEES,
-        "To write your own": ("base", "_core"),
-    },
-    "curves": {
-        "Reliability": ("reliability", "corp", "smooth", "top_label", "bin_test"),
-        "Bins and classes": ("errors",),
-        "ROC": ("roc",),
-        "What a calibrator does": ("calibration_map",),
-        "Pictures of the simplex": ("simplex", "simplex_partition"),
-    },
-    "significance": {
-        "Tests of one table": ("of_forecast",),
-        "Equivalence and comparison": ("differences",),
-        "Results, and many of them": ("result",),
-    },
-    "decisions": {
-        "Decide": ("thresholds",),
-        "Curves of cost and benefit": ("expected_cost",),
-        "Other shares of the classes": ("prior_shift",),
-    },
-    "binning": {"Bins of scores": ("bins", "isotonic"), "Cells of the simplex": ("cells",)},
-}
-"""Headings of a page, and the modules, packages or names below each: the last that fits counts; the others stand under More."""
-
-FIRST = ("metrics", "calibrators", "curves", "significance", "assessment", "binning", "notions", "decisions")
-FIRST += ("datasets", "report", "interop", "registry", "exceptions")
-TITLES = {package: package.capitalize() for package in dict.fromkeys((*FIRST, *elsewhere.PACKAGES))}
-TITLES |= {"significance": "Tests of significance", "assessment": "Assessment and advice", "datasets": "Data sets"}
-TITLES |= {"interop": "Files", "exceptions": "Warnings"}
-"""The public packages, in the order of the reference."""
-
-ALSO = {
-    "reliability_curve": ("calibration curve", "calibration_curve"),
-    "decision_curve": ("decision curve analysis", "net benefit", "DCA"),
-    "log_loss": ("cross-entropy", "negative log-likelihood", "NLL", "negative_log_likelihood"),
-    "brier_score_loss": ("Brier score", "Brier"),
-    "expected_calibration_error": ("calibration error",),
-    "integrated_calibration_index": ("Eavg",),
-    "calibration_slope": ("Cox", "val.prob"),
-    "BayesianBinning": ("Bayesian binning into quantiles",),
-    "CalibratedClassifier": ("CalibratedClassifierCV",),
-    "PlattScaling": ("sigmoid", "Platt"),
-    "NormalizedFlattenedIsotonic": ("FIR",),
-    "SharedClassWise": ("sCW",),
-    "roc_curve": ("AUC", "area under the ROC curve"),
-    "hand_till_score": ("multiclass AUC",),
-    "kernel_calibration_error": ("MMCE",),
-}
-"""What else people type."""
+TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+GROUPS: dict[str, dict[str, list[str]]] = TABLES["groups"]
+TITLES: dict[str, str] = TABLES["titles"]
 
 KINDS = ("metric", "calibrator", "test", "notion", "binning", "simplex-binning")
 """Whose word it is where two kinds of things have the same one: the first."""
@@ -101,7 +41,7 @@ def spelled(name: str) -> str:
 def words() -> dict[str, list[str]]:
     """Return the words that lead to each public name. A word leads to one name alone, so that it is the first that is found."""
     known = homes()
-    wanted = [(word, name) for name, others in ALSO.items() for word in others]
+    wanted = [(word, name) for name, others in TABLES["also"].items() for word in others]
     for kind in KINDS:
         for entry in entries(kind).values():
             said = (entry.symbol, *entry.words, *(word.replace("-", " ") for word in entry.words))

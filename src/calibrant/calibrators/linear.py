@@ -611,8 +611,8 @@ class DirichletCalibration(LinearScaling):
     The default contains the identity: on a calibrated prediction the fit tends to the map that changes nothing as rows are
     added. With ``diagonal`` above 0 it does not. On the 39 forecasts of docs/comparison.md ``diagonal=1e-3`` has the lower log
     loss on test rows in 24, and on average the higher one by 0.027 (standard error 0.028): AdaBoost, whose probabilities lie
-    close together, loses up to 1.04 (``python -m studies.arena.defaults diagonal``). With few rows it is held back more: of the
-    356 experiments of docs/do-no-harm.md, 100 to 2000 rows, it made 38 % worse and the default 41 %.
+    close together, loses up to 1.04 (``python -m studies.arena.defaults diagonal`` of commit 6e77aab2). With few rows it is
+    held back more: of the 356 experiments of docs/do-no-harm.md, 100 to 2000 rows, it made 38 % worse and the default 41 %.
 
     References
     ----------
@@ -908,7 +908,7 @@ class VectorScaling(LogitScaling):
     helps: the log loss of the test rows is 0.1692 as given, 0.1704 of log-probabilities, 0.1716 against the last class. Over 28
     classifiers (seven kinds on four tables, three splits each) as given and log-softmax are level: 14 to 14, a difference of
     -0.007 with a standard error of 0.009. As given is better for all eight networks among them, and worse for gradient
-    boosting. ``python -m studies.arena.defaults`` gives these figures.
+    boosting. ``python -m studies.arena.defaults`` of commit 6e77aab2 gave these figures.
 
     Of one column of logits, the log-odds of an event, the other class has the logit 0: as given the map is `PlattScaling` but
     for the ridge, and with log-softmax `BetaCalibration` whose weights may be negative.

@@ -322,13 +322,10 @@ def roc_surface(
     RocSurface(classes=3, points=18, volume=0.875)
     """
     whole("n_thresholds", n_thresholds, least=1, hint="2000 is usual")
+    steps = roc_volume.require_thresholds(thresholds)
     simplex = as_simplex(as_problem(y_true, y_prob, **data))
     rows = roc_volume.SurfaceRows.of(simplex)
-    source = "given"
-    if isinstance(thresholds, str):
-        source = thresholds
-    elif roc_volume.is_grid(thresholds):
-        source = f"grid of step 1/{thresholds!s}"
+    source = thresholds if isinstance(thresholds, str) else "given" if steps is None else f"grid of step 1/{steps}"
     classes = tuple(str(c) for c in simplex.classes.tolist())
     if not rows.has_all_classes:
         roc_volume.warn_of_absent(rows, "a ROC surface")
