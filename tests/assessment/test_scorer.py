@@ -15,7 +15,6 @@ from sklearn.svm import LinearSVC
 
 from calibrant import (
     EqualMass,
-    calibration_slope,
     classwise_calibration_error,
     expected_calibration_error,
     scorer,
@@ -45,11 +44,6 @@ def test_an_error_is_turned_around_whatever_it_is_called():
     error = expected_calibration_error(WORDS, MODEL.predict_proba(X), labels=MODEL.classes_)
     for name in ("ece", "ECE", "neg_ece", "NEG-ECE", expected_calibration_error):
         assert scorer(name)(MODEL, X, WORDS) == -error
-
-
-def test_what_should_be_one_is_scored_by_its_distance():
-    slope = calibration_slope(TWO == "yes", OF_TWO.predict_proba(X)[:, 1])
-    assert scorer("calibration-slope")(OF_TWO, X, TWO) == pytest.approx(-abs(slope - 1.0), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", entries("metric"))

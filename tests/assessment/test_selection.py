@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from calibrant import CalibratedClassifier, CalibratorSelector, PlattScaling, compare, log_loss, save_calibrator
+from calibrant import CalibratedClassifier, CalibratorSelector, compare, log_loss, save_calibrator
 from calibrant._core.border import as_problem
 from calibrant.calibrators.safe import folds, in_order
 from calibrant.sums.draws import as_rng
@@ -56,32 +56,6 @@ def test_the_nested_loss_is_that_of_choosing_and_fitting_without_each_fold():
         losses[out] = -np.log(np.where(rows.outcome[out], prob, 1 - prob))
     assert selector.nested_loss_ == pytest.approx(losses.mean(), rel=1e-9)
     assert selector.identity_loss_ == pytest.approx(log_loss(y, p), rel=1e-9)
-
-
-def test_the_chosen_value_is_too_good_and_the_nested_loss_is_not():
-    """Of many calibrators of noise the best by cross-validation seems better than what choosing it does to new rows."""
-    rng = np.random.default_rng(3)
-    chosen, nested = [], []
-    for seed in range(40):
-        y, p = over_confident(100 + seed, n=60, boldness=1.0)
-        noisy = {f"p{k}": Bent(rng.normal(0, 0.8)) for k in range(8)}
-        selector = CalibratorSelector(noisy, n_folds=4, level=0.999).fit(p, y)
-        chosen.append(min(one.value for one in selector.comparison_.candidates) - selector.identity_loss_)
-        nested.append(selector.nested_loss_ - selector.identity_loss_)
-    difference = np.subtract(nested, chosen)
-    assert difference.mean() > 3 * difference.std() / np.sqrt(len(difference))
-    assert np.mean(chosen) < 0.0
-
-
-class Bent(PlattScaling):
-    """A map that is fixed: it turns the log-odds by so much, whatever it is fitted to."""
-
-    def __init__(self, turn=0.0, input="probability", labels=None):
-        super().__init__(input=input, labels=labels)
-        self.turn = turn
-
-    def _map_log_odds(self, log_odds):
-        return log_odds + self.turn
 
 
 def test_counts_are_repeated_rows():

@@ -528,14 +528,8 @@ def test_equal_notions_are_one_and_are_shown_in_a_line():
     assert hash(groups) == hash(WithinGroups(GROUP))
     assert groups not in (WithinGroups(["a", "b", "a", "b"]), WithinGroups(["d", "c", "d", "c"]), notions.Binary())
     assert SharedClassWise(["rare", "often", "rare"]) == SharedClassWise([1, 0, 1]) != SharedClassWise([0, 0, 1])
-    shown = {
-        "WithinGroups(2 groups of 4 rows)": groups,
-        "TopKLabel(k=3)": notions.as_notion("top-3-label"),
-        "SharedClassWise(ratio=2)": SharedClassWise(),
-        "SharedClassWise(1000 groups of 1000 classes)": SharedClassWise(range(1000)),
-        "SharedClassWise(1 group of 2 classes)": SharedClassWise([0, 0]),
-    }
-    assert [repr(notion) for notion in shown.values()] == list(shown)
+    assert repr(groups) == "WithinGroups(2 groups of 4 rows)"
+    assert repr(SharedClassWise(range(1000))) == "SharedClassWise(1000 groups of 1000 classes)"
 
 
 class Forgetful(ClassWise):

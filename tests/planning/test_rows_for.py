@@ -77,19 +77,6 @@ def test_calibrated_predictions_are_rejected_as_often_as_the_level_says(monkeypa
     assert abs(np.mean(found) - 0.5) < 4.0 / np.sqrt(36 * 100)
 
 
-def reached(rows, predictions, error, *, metric="ece", wrong="over-confident", times=12):
-    """Share of data sets in which the test finds the error, for each answer, over fresh rows and draws."""
-    detection = Detection(as_metric(metric, None), predictions, wrong, 0.05, as_binning(15), None)
-    truth, rng = detection.truth(error), np.random.default_rng(99)
-    return np.array([np.mean([detection.power(n, truth, rng) for _ in range(times)]) for n in rows])
-
-
-def test_answers_reach_the_power_on_average_neither_more_nor_less():
-    """Two answers, each known to about 0.01 in power: four standard errors are 0.03."""
-    rows = [answer(seed).rows for seed in range(2)]
-    assert abs(reached(rows, of_pilot(PILOT), 0.15, times=6).mean() - 0.8) < 0.03
-
-
 @pytest.mark.parametrize(("wrong", "rate"), [("too low", 0.4), ("too high", 0.2)])
 def test_one_probability_for_all_rows_takes_the_rows_of_a_binomial_test(wrong, rate):
     found = cb.rows_for(detect=0.1, y_prob=np.full(20, 0.3), wrong=wrong)

@@ -128,8 +128,7 @@ def test_the_command_and_a_comparison_have_a_panel_of_one_event_and_of_no_other_
     assert "Calibration of class ill<" in text
 
 
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_the_panel_is_a_picture_of_the_figures_and_curves_with_the_event_as_its_title(rows, section, ending, tmp_path):
+def test_the_panel_is_a_picture_of_the_figures_and_curves_with_the_event_as_its_title(rows, section):
     ax = plot_clinical(**rows, n_resamples=19)
     (panel,), (text,) = section["panels"], ax.texts
     assert (ax.get_title(), panel["event"]) == ("ill", "class ill")
@@ -144,7 +143,7 @@ def test_the_panel_is_a_picture_of_the_figures_and_curves_with_the_event_as_its_
     for kind, place in (("flexible", 0), ("logistic", 1)):
         drawn, vertices = np.array(panel["lines"][kind]), np.vstack(ax.collections[2 * place + 1].get_segments())
         np.testing.assert_allclose(np.interp(drawn[:, 0], vertices[:, 0], vertices[:, 1]), drawn[:, 1], atol=5e-3)
-    ax.figure.savefig(tmp_path / f"panel.{ending}")
+    ax.figure.draw_without_rendering()
     words, page, square = text.get_window_extent(), ax.figure.bbox, ax.get_window_extent()
     assert square.x1 < words.x0 < words.x1 < page.x1
 

@@ -363,22 +363,6 @@ def test_of_many_periods_those_that_differ_are_drawn_and_else_the_latest_and_the
     assert "From here on" not in render(compare(y, {"a": prob, "b": prob**2}, n_resamples=19))
 
 
-def test_the_command_writes_the_page_of_what_it_prints(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    y, right, bold = forecasts(300)
-    for name, prob in (("a", bold), ("b", right)):
-        write_table(f"{name}.csv", {"label": y.astype(int), "p": prob, "at": np.arange(300) % 2}, force=False)
-    words = ["compare", "a.csv", "b.csv", "--by", "at", "--resamples", "19", "--report", "c.html"]
-    assert main(words) == 0
-    out, page = capsys.readouterr().out, unescape((tmp_path / "c.html").read_text(encoding="utf-8"))
-    assert " miscalibrated " in out.splitlines()[-1]
-    assert out.splitlines()[-1] in page
-    lines = [re.split(r"\s{2,}", line) for line in out.splitlines() if line.startswith("at ") and " ece " in line]
-    assert len(lines) in (2, 4)
-    assert all(f">{cell}</t" in page for line in lines for cell in line)
-    assert "Groups, the worst first" in page
-
-
 def test_the_headline_does_not_call_better_what_is_not_shown_to_be():
     rng = np.random.default_rng(0)
     p = rng.random(300)
