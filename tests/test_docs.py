@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant import optimal_threshold, spiegelhalter_test
+from calibrant import optimal_threshold
 from calibrant._core.registry import entries
 from calibrant.decisions.thresholds import threshold_of
 from tools import make_gallery
@@ -144,20 +144,6 @@ def test_the_tables_of_costs_of_a_page_have_the_threshold_of_its_pair_of_costs()
 def test_every_decision_is_numbered_once():
     numbers = [int(page.name[:4]) for page in sorted((DOCS / "decisions").glob("[0-9]*.md"))]
     assert numbers == list(range(1, len(numbers) + 1))
-
-
-def test_tests_of_repeated_rows_reject_too_often_and_of_one_row_a_patient_do_not():
-    """Calibrated forecasts of 100 patients, of which each has five equal rows."""
-    rejected = []
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        p = rng.uniform(0.1, 0.9, 100)
-        y = rng.random(100) < p
-        pairs = [(y, p), (np.repeat(y, 5), np.repeat(p, 5))]
-        rejected.append([spiegelhalter_test(*pair).pvalue < 0.05 for pair in pairs])
-    one, all_rows = np.mean(rejected, axis=0)
-    assert one < 0.12
-    assert all_rows > 0.25
 
 
 SOURCE = DOCS.parent / "src" / "calibrant"

@@ -100,19 +100,3 @@ def test_only_the_core_refuses_data_and_parameters():
         if (at := list(raises(ast.parse(text))))
     }
     assert not found, "call require, refuse or another function of calibrant._core.checks"
-
-
-@pytest.mark.parametrize(
-    ("code", "found"),
-    [
-        ("if x < 0:\n    raise ValueError('x must be positive')", [2]),
-        ("raise TypeError", [1]),
-        ("try:\n    f()\nexcept OSError as error:\n    raise ValueError('x') from error", [4]),
-        ("try:\n    f()\nexcept ValueError as error:\n    raise ValueError(f'{error} Pass 1.') from None", []),
-        ("try:\n    f()\nexcept ValueError:\n    raise", []),
-        ("raise KeyError(name)", []),
-        ("require(x > 0, 'x must be positive', value=x, hint='Pass 1')", []),
-    ],
-)
-def test_a_raise_with_words_of_its_own_is_found(code, found):
-    assert list(raises(ast.parse(code))) == found

@@ -172,9 +172,5 @@ def test_the_diagram_has_each_method_at_its_mean_rank_and_a_bar_over_each_group(
     assert len(bars) == len(found.groups)
     marks = [line.get_xdata()[0] for line in ax.lines if line.get_gid() != "alike"]
     np.testing.assert_allclose(marks, found.mean_rank)
-    assert {text.get_text() for text in ax.texts} == {
-        f"{name} ({rank:.2f})" for name, rank in zip(found.names, found.mean_rank, strict=True)
-    }
-    assert "critical difference" in ax.get_title(loc="right")
-    assert "Mean ranks more than" in str(found)
-    assert found.to_frame().shape == (7, 3)
+    named = [f"{name} ({rank:.2f})" for name, rank in zip(found.names, found.mean_rank, strict=True)]
+    assert {text.get_text() for text in ax.texts} == set(named)

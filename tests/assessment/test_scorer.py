@@ -132,18 +132,12 @@ def test_an_estimator_without_probabilities_is_refused():
     ("call", "error", "message"),
     [
         (lambda: scorer("eec"), ValueError, r"got 'eec'\. Did you mean 'ece'\?"),
-        (lambda: scorer("neg_eec"), ValueError, r"got 'eec'\. Did you mean 'ece'\?"),
         (lambda: scorer("neg_accuracy"), ValueError, r"got 'neg_accuracy'\. Pass 'accuracy'\."),
-        (
-            lambda: scorer("ece", binnin=3),
-            TypeError,
-            r"must be one of 'notion', 'binning', .*; got 'binnin'\. Pass 'binning'\.$",
-        ),
+        (lambda: scorer("ece", binnin=3), TypeError, r"'binning', .*; got 'binnin'\. Pass 'binning'\.$"),
         (lambda: scorer("ece", xyzzy=3), TypeError, r"got 'xyzzy'\. Pass one of them\."),
         (lambda: scorer("ece", labels=["a"]), TypeError, r"got 'labels'\. The estimator gives it\."),
         (lambda: scorer("ece", sample_weight=[1]), TypeError, r"Call set_score_request\(sample_weight=True\)\."),
         (lambda: scorer(len), TypeError, r"metric must be a name or a metric .* sklearn\.metrics\.make_scorer\."),
-        (lambda: scorer(3), TypeError, "metric must be a name or a metric of calibrant; got 3"),
     ],
 )
 def test_what_cannot_be_scored_is_refused_at_once(call, error, message):

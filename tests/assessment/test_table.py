@@ -256,10 +256,7 @@ def test_a_metric_without_an_interval_says_why():
     percent, fraction = str(found).splitlines()[3:5]
     assert percent.split()[:3] == ["TCE", "0%", "none"]
     assert "no interval is known to cover" in percent
-    assert fraction.split()[:2] == ["ECE", "0.2500"]
-    assert "no interval" not in fraction
-    assert "%" not in fraction
-    assert "<td>0%</td>" in found._repr_html_()
+    assert not re.search("no interval|%", fraction)
     assert "no interval" in found._repr_html_()
     assert [(value is None or value != value) for value in found.to_frame("pandas")["lower"]] == [True, False]
 
@@ -404,15 +401,3 @@ def test_a_metric_that_needs_the_rows_is_named():
         assess(cut(ROWS["column"]), metrics=["ece", "skce"])
     with pytest.raises(ValueError, match=r"needs all rows in memory"):
         measure(cut(ROWS["column"]), metrics=["skce"])
-
-
-def test_wrong_batches_are_left_out_and_counted():
-    wrong = PROB[2000:2500].copy()
-    wrong[7, 1] = np.nan
-    batches = [(LABEL[:2000], PROB[:2000]), (LABEL[2000:2500], wrong), (LABEL[2500:], PROB[2500:])]
-    with pytest.raises(ValueError, match=r"batch 1: y_prob must be finite; got nan at index \(7, 1\)"):
-        assess(predictions(batches))
-    found = assess(predictions(batches, on_error="skip"), n_resamples=20)
-    assert (found.left_out, found.n_rows) == (1, N - 500)
-    assert "9000" not in found.heading
-    assert found.heading.endswith("1 batch left out")

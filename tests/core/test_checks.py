@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.naive_bayes import GaussianNB
 
 import calibrant as cb
 from calibrant import curves
@@ -83,48 +82,25 @@ EVENTS = (np.random.default_rng(1).random((N, 3)) < 0.4).tolist()
 LOGIT = np.linspace(30.0, 60.0, N)
 X = RNG.normal(size=(N, 2))
 OPTION_VALUES = [
-    (
-        lambda: curves.calibration_map(lambda score: score * 5, Y, P),
-        r"map must give values in \[0, 1\]; got 1\.005 at index",
-    ),
-    (
-        lambda: curves.calibration_map(lambda score: score * np.nan),
-        r"map must give values in \[0, 1\]; got nan at index",
-    ),
+    (lambda: curves.calibration_map(lambda score: score * 5, Y, P), r"values in \[0, 1\]; got 1\.005 at index"),
+    (lambda: curves.calibration_map(lambda score: score * np.nan), r"values in \[0, 1\]; got nan at index"),
     (lambda: cb.smooth_reliability_curve(Y, P, smoother="local", bandwidth=0.1), "bandwidth must be left out for a"),
-    (
-        lambda: hosmer_lemeshow_test(Y, P, n_resamples=10**30),
-        "n_resamples must be at most 10000000; got 10{30}. 1000 is",
-    ),
+    (lambda: hosmer_lemeshow_test(Y, P, n_resamples=10**30), "n_resamples must be at most 10000000; got 10{30}. 1000"),
     (lambda: cb.expected_calibration_error(Y, P, binning=10**30), "n_bins must be at most 10000000; got 10{30}. 10 to"),
     (lambda: entries(()), r"kind must be one of 'metric', .*; got \(\)\. Pass one"),
     (lambda: cb.log_loss(Y, P, clip=0.5), "clip must be a number, at least 0 and below 0.5; got 0.5"),
     (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=0.0), r"bandwidth must be a number, at least 0\.001 and at"),
-    (
-        lambda: cb.smooth_reliability_curve(Y, P, bandwidth=2),
-        r"bandwidth must be a number, at least 0\.001 and at most 1",
-    ),
-    (
-        lambda: cb.paired_test(WORDS, P, P**2),
-        r"Say which label the probability speaks of: pos_label='no' or pos_label='yes'\.",
-    ),
+    (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=2), r"at least 0\.001 and at most 1"),
+    (lambda: cb.paired_test(WORDS, P, P**2), r"the probability speaks of: pos_label='no' or pos_label='yes'\."),
     (lambda: paired_difference(Y, P, np.column_stack([1 - P, P])), r"Compare forecasts of the same rows and classes\."),
     (lambda: cb.advise(Y, P, n_folds=1), r"Pass n_folds=5\."),
     (lambda: paired_difference(Y, P, P**2, level=95), r"For a 95 % interval pass level=0\.05\."),
-    (
-        lambda: cb.paired_test(Y, P, P**2, alternative="smaller"),
-        r"alternative must be one of 'greater', 'less', 'two-sided'; got 'smaller'\. Pass one of them\.",
-    ),
+    (lambda: cb.paired_test(Y, P, P**2, alternative="smaller"), r"'two-sided'; got 'smaller'\. Pass one of them\."),
     (lambda: cb.equivalence_test(Y, P, bound=2), r"Pass the largest error that you accept, such as 0\.02\."),
 ]
 OPTION_TYPES = [
-    (lambda: cb.CalibratedClassifier(GaussianNB(), 3).fit(X, Y), r"Pass 'temperature', or TemperatureScaling\(\)\."),
     (lambda: by_class("cox", Y, P), "test must be a function such as spiegelhalter_test; got 'cox'. Pass it with"),
-    (lambda: by_group("cox", Y, P, Y), "test must be a function such as spiegelhalter_test; got 'cox'"),
-    (
-        lambda: by_class(lambda y, p: cb.spiegelhalter_test(y, p), Y, P, sample_weight=P),
-        "test must take y_true, y_prob,",
-    ),
+    (lambda: by_class(lambda y, p: y, Y, P, sample_weight=P), "test must take y_true, y_prob,"),
     (lambda: by_group(lambda *rows, **data: 0.5, Y, P, Y), "test must return a TestResult; <function .*> returned"),
     (lambda: curves.plot_roc(curves.roc_curve(Y, P), panels=1), "panels must be a list of names;"),
     (lambda: canonical_calibration_error(Y, P, binning=cb.EqualMass(5)), "binning must be a whole number, a word, or"),

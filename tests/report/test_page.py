@@ -395,14 +395,10 @@ def test_a_line_joins_neighbours_of_enough_rows_alone():
 
 ONE = assess([0, 1], [0.3, 0.6], n_resamples=1)
 ASIDE = ["advice", "clinical"]
+OF_ONE = {"advice": advise([0, 1], [0.3, 0.6])}
 REFUSED = [
     ({}, {}, ValueError, "at least one assessment; got an empty dict"),
-    (
-        {"a": ONE, "b": ONE},
-        {"advice": advise([0, 1], [0.3, 0.6])},
-        TypeError,
-        "advice must say which .*; got one for a, b",
-    ),
+    ({"a": ONE, "b": ONE}, OF_ONE, TypeError, "advice must say which .*; got one for a, b"),
 ]
 REFUSED += [
     (one, {}, TypeError, "a report must be of type Assessment; got") for one in (3, "x", [], {"a": 1}, {"a": None})
