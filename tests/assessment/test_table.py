@@ -1,3 +1,4 @@
+import re
 import warnings
 from itertools import pairwise
 
