@@ -65,13 +65,6 @@ def test_a_hundred_classes_are_never_sent_to_isotonic_calibration():
     assert module._candidates(problem, problem) == ("temperature", "svs", "sms", "evidence-scaling")
 
 
-def test_a_calibrated_forecast_is_left_as_it_is_nearly_always():
-    """Each candidate has a small chance to pass by luck; twelve forecasts do so at most three times."""
-    rng = np.random.default_rng(0)
-    found = [advise(*one_event(rng, 400)) for _ in range(12)]
-    assert sum(one.recommended != IDENTITY for one in found) <= 3
-
-
 def of_a_line(seed, n, intercept, slope):
     """An event whose log-odds are a line in those of the forecast, which has an event rate below one half."""
     rng = np.random.default_rng([seed, n])

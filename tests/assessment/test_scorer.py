@@ -8,7 +8,6 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.metrics import brier_score_loss, make_scorer
 from sklearn.model_selection import KFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
@@ -72,20 +71,6 @@ def test_the_event_is_the_one_that_is_named(event):
     wanted = pytest.approx(-abs(ratio - 1.0), rel=1e-9)
     assert scorer("observed-expected-ratio", pos_label=event)(OF_TWO, X, TWO) == wanted
     assert (scorer("observed-expected-ratio")(OF_TWO, X, TWO) == wanted) == (event == "yes")
-
-
-def test_scorers_beside_others_see_their_own_event():
-    of_no = make_scorer(brier_score_loss, response_method="predict_proba", greater_is_better=False, pos_label="no")
-    scoring = {
-        "theirs": of_no,
-        "yes": scorer("observed-expected-ratio"),
-        "no": scorer("observed-expected-ratio", pos_label="no"),
-    }
-    found = cross_validate(GaussianNB(), X, TWO, scoring=scoring, error_score="raise")
-    alone = {name: cross_val_score(GaussianNB(), X, TWO, scoring=one) for name, one in scoring.items()}
-    for name, scores in alone.items():
-        assert found[f"test_{name}"].tolist() == scores.tolist()
-    assert not np.isclose(found["test_yes"], found["test_no"]).any()
 
 
 def test_a_class_that_is_absent_from_a_fold_is_no_error():
