@@ -264,6 +264,7 @@ def test_enough_is_drawn_for_many_candidates():
     y, good, bad = one_event(21, 200, calibrated, lambda z, rng: -4 * z)
     found = compare(y, {"bad": bad} | {f"m{k}": good for k in range(30)}, n_resamples=19)
     assert found.recommended.startswith("m")
+    assert compare(y, good, calibrators={str(k): "platt" for k in range(3)}, n_resamples=2).n_resamples == 61
 
 
 # Groups
@@ -481,6 +482,7 @@ def test_what_takes_the_place_of_the_safe_default_must_be_better_than_it():
     found = compare(y, bent, calibrators=["temperature --safe", "isotonic"])
     assert found["isotonic"].value < found["temperature --safe"].value < found[IDENTITY].value
     assert found.recommended == "isotonic"
+    assert "cannot be shown" not in found.reason
     alike = compare(y, bent, calibrators=["temperature --safe", "temperature"])
     assert alike.recommended == "temperature --safe"
     assert "temperature" in alike.reason.split("Take temperature --safe")[1]

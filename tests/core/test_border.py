@@ -432,6 +432,7 @@ def test_a_calibrator_says_to_divide_percent_by_hand(make):
     for values, words in [
         (PERCENT, r"got 50 .*\. If these are percent, divide them by 100\.$"),
         (Z6, r"If these are logits, give the calibrator input='logit'\.$"),
+        (P6 / 2, r"got 0\.5 in row 0, and 5 more\. Divide each row by its sum\.$"),
     ]:
         for refusing in (lambda values: make().fit(values, Y6), fitted.predict_proba):
             with pytest.raises(ValueError, match=words):

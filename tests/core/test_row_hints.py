@@ -1,4 +1,4 @@
-"""Whoever is told to pass rows= can pass it: every public function and calibrator gets rows off by too much."""
+"""Whoever is told to pass rows= can pass it: every public function gets rows off by too much."""
 
 import inspect
 import re
@@ -6,11 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from calibrant import ByNotion, TemperatureScaling, spiegelhalter_test
+from calibrant import TemperatureScaling, spiegelhalter_test
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.lazy import homes, load
-from calibrant._core.registry import entries
-from calibrant.calibrators.base import BinaryCalibrator
 
 RNG = np.random.default_rng(2)
 P = RNG.uniform(0.05, 0.95, 40)
@@ -94,17 +92,6 @@ def test_a_function_that_tells_to_pass_rows_takes_it_and_is_cured(name, table, o
     assert "rows" in parameters or (takes_data and "rows" in DataOptions.__annotations__)
     both = dict.fromkeys(TABLES, off)  # what stands beside is of the same kind
     assert refusal(function, **arguments_of(function, **both), rows=hinted) is None
-
-
-@pytest.mark.parametrize("name", entries("calibrator"))
-def test_a_calibrator_names_no_option_that_it_lacks_and_dividing_by_hand_cures(name):
-    made = entries("calibrator")[name].target()
-    calibrator = ByNotion(made, "class-wise") if isinstance(made, BinaryCalibrator) else made
-    told = refusal(calibrator.fit, VOTES, Y)
-    assert re.search(r"[Dd]ivide each row by its sum", told)
-    assert "rows=" not in told
-    assert "normalize=" not in told
-    assert refusal(calibrator.fit, VOTES / VOTES.sum(axis=1, keepdims=True), Y) is None
 
 
 # Within 0.001

@@ -105,6 +105,8 @@ def test_of_one_forecast_the_regret_is_filled():
     curve = expected_cost_curve(Y, P)
     ax = curve.plot()
     assert len(plot_expected_cost(curve, lowest=False, trivial=False).lines) == 1
+    with pytest.raises(KeyError, match="'after' is no forecast of the curve; there are 'forecast'"):
+        curve["after"]
     corners, middle = ax.collections[0].get_paths()[0].vertices, curve.at.size // 2
     ends = set(corners[corners[:, 0] == curve.at[middle], 1])
     assert {curve.panels[0].cost[middle], curve.panels[0].lowest[middle]} <= ends

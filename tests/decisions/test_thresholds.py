@@ -230,6 +230,7 @@ def test_printed_it_is_a_table():
     ("forecast", "options", "message"),
     [
         ([0.2, 0.7], {"threshold": 1.5}, r"threshold must be .* at most 1; got 1\.5\. It is compared"),
+        ([0.2, 0.7], {"threshold": -0.1}, r"threshold must be .* at least 0 .*; got -0\.1"),
         ([0.2, 0.7], {"cost_matrix": [[0, 1], [1e200, 0]]}, r"cost_matrix must be at most 1e\+100; got"),
         (np.full((2, 3), 1 / 3), {"threshold": 0.5}, r"y_prob must speak of one event; got 3 classes"),
     ],

@@ -363,6 +363,17 @@ def test_of_many_periods_those_that_differ_are_drawn_and_else_the_latest_and_the
     assert "From here on" not in render(compare(y, {"a": prob, "b": prob**2}, n_resamples=19))
 
 
+def test_the_command_puts_the_worst_group_first_by_the_ece_that_it_adds(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    y, _, bold = forecasts(300)
+    write_table("a.csv", {"label": y.astype(int), "p": bold, "at": np.arange(300) % 2}, force=False)
+    assert main(["compare", "a.csv", "--by", "at", "--resamples", "19", "--report", "c.html"]) == 0
+    last, page = capsys.readouterr().out.splitlines()[-1], unescape((tmp_path / "c.html").read_text(encoding="utf-8"))
+    assert " miscalibrated " in last
+    assert last in page
+    assert "Groups, the worst first" in page
+
+
 def test_the_headline_does_not_call_better_what_is_not_shown_to_be():
     rng = np.random.default_rng(0)
     p = rng.random(300)
