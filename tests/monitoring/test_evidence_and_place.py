@@ -355,6 +355,8 @@ def test_cells_are_all_bins_of_all_parts():
     assert place.part.tolist() == [0] * 5 + [1] * 5
     assert place.upper.tolist() == [False, False, False, True, True] * 2
     assert [cut.n_units for cut in place.cuts] == [1, 2, 2, 10]  # halves are not parts
+    assert place.words(np.ones(10, dtype=bool)) == "all rows"
+    assert Place.of(5, ["a"]).words(np.ones(5, dtype=bool)) == "a"
 
 
 # Power and delay, as in docs/monitoring-evidence.md, with fewer streams
