@@ -165,3 +165,4 @@ def test_the_diagram_has_each_method_at_its_mean_rank_and_a_bar_over_each_group(
     np.testing.assert_allclose(marks, found.mean_rank)
     named = [f"{name} ({rank:.2f})" for name, rank in zip(found.names, found.mean_rank, strict=True)]
     assert {text.get_text() for text in ax.texts} == set(named)
+    assert ax.get_title(loc="right") == f"critical difference {found.critical_difference:.2f}"
