@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant import measure, optimal_threshold, spiegelhalter_test
+from calibrant import optimal_threshold
 from calibrant._core.registry import entries
 from calibrant.decisions.thresholds import threshold_of
 from tools import make_gallery
@@ -109,24 +109,11 @@ def test_every_page_is_reached_from_the_front_page():
 
 
 def test_the_pages_of_users_are_read_in_an_afternoon():
-    users, record = shelves.of_users(), shelves.record()
-    assert {"get-started", "guide", "how-to/index", "faq", "gallery", "glossary", "calibrators", "command-line"} <= set(
-        users
-    )
-    assert {"papers", "claims", "arena", "benchmarks", "decisions/index", "conformance", "coverage"} <= set(record)
+    users, record, top = shelves.of_users(), shelves.record(), shelves.below("index")
     assert set(users) & set(record) == set()
     assert sum(shelves.counted().values()) <= shelves.MOST
-
-
-def test_words_are_counted_and_bars_of_tables_are_not():
-    assert shelves.words("| a | `b c` |\n|---|---|\n| 0.5 | -- |") == 4
-
-
-def test_the_record_is_one_entry_of_the_navigation():
-    top = shelves.below("index")
-    assert "record" in top
-    assert [page for page in top if page in shelves.record()] == ["record"]
-    assert all(f'"{page}"' in shelves.scorer() for page in shelves.record())
+    assert [page for page in top if page in record] == ["record"]  # one entry of the navigation
+    assert all(f'"{page}"' in shelves.scorer() for page in record)
 
 
 def test_every_term_that_a_page_links_is_in_the_glossary_once():
@@ -144,66 +131,19 @@ def test_every_term_that_a_page_links_is_in_the_glossary_once():
 
 PAIR = re.compile(r"optimal_threshold\(([0-9.]+), ([0-9.]+)[,)]")
 TABLE = re.compile(r"cost(?:_matrix|s) ?= ?(\[\[[0-9.]+, [0-9.]+\], \[[0-9.]+, [0-9.]+\]\])")
-AND_COSTS = [name for name in PAGES if PAIR.search(PAGES[name]) and TABLE.search(PAGES[name])]
 
 
-@pytest.mark.parametrize("page", AND_COSTS)
-def test_the_tables_of_costs_of_a_page_have_the_threshold_of_its_pair_of_costs(page):
-    by_pair = optimal_threshold(*map(float, PAIR.search(PAGES[page]).groups()))
-    tables = TABLE.findall(PAGES[page])
-    assert [threshold_of(np.array(literal_eval(table), float)) for table in tables] == [by_pair] * len(tables)
-
-
-def test_pages_say_costs_as_a_pair_and_as_a_table():
-    assert sorted(AND_COSTS) == ["deciding.md", "guide.md", "how-to/language-model-confidence.md"]
+def test_the_tables_of_costs_of_a_page_have_the_threshold_of_its_pair_of_costs():
+    both = [page for page in PAGES.values() if PAIR.search(page) and TABLE.search(page)]
+    assert len(both) == 3
+    for page in both:
+        by_pair = optimal_threshold(*map(float, PAIR.search(page).groups()))
+        assert {threshold_of(np.array(literal_eval(table), float)) for table in TABLE.findall(page)} == {by_pair}
 
 
 def test_every_decision_is_numbered_once():
     numbers = [int(page.name[:4]) for page in sorted((DOCS / "decisions").glob("[0-9]*.md"))]
     assert numbers == list(range(1, len(numbers) + 1))
-
-
-ANSWERED = ["clustered", "repeated measures", "CalibratedClassifierCV", "noisy or soft", "ordinal"]
-
-
-@pytest.mark.parametrize("words", ANSWERED)
-def test_a_question_is_answered_in_three_sentences(words):
-    (answer,) = re.findall(
-        rf"^## [^\n]*{words}[^\n]*\n+(?:```\{{index\}}[^\n]*\n```\n)+\n(.+)$", PAGES["faq.md"], flags=re.M
-    )
-    assert len(re.findall(r"[.:](?= [A-Z`]|$)", answer)) >= 3
-
-
-def test_what_the_table_of_the_readme_says_of_others_has_a_line_in_the_scope():
-    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    named = re.search(r"^\| (regression, survival, detection) \|", readme, flags=re.M)[1].split(", ")
-    lines = re.findall(r"^\| (\w+)[:,][^|]*\|[^|]+\|[^|]*\w[^|]*\|$", PAGES["scope.md"], flags=re.M)
-    assert set(named) <= set(lines)
-
-
-def test_a_soft_label_is_two_rows_with_weights():
-    rng = np.random.default_rng(0)
-    p, q = rng.uniform(0.1, 0.9, (2, 200))
-    label, weight = np.repeat([1, 0], 200), np.append(q, 1 - q)
-    found = measure(label, np.append(p, p), sample_weight=weight, metrics=["brier", "nll"])
-    assert found["brier"] == pytest.approx(np.mean(q * (1 - p) ** 2 + (1 - q) * p**2))
-    assert found["nll"] == pytest.approx(-np.mean(q * np.log(p) + (1 - q) * np.log(1 - p)))
-    with pytest.raises(ValueError, match="y_true must hold class labels"):
-        measure(q, p)
-
-
-def test_tests_of_repeated_rows_reject_too_often_and_of_one_row_a_patient_do_not():
-    """Calibrated forecasts of 100 patients, of which each has five equal rows."""
-    rejected = []
-    for seed in range(100):
-        rng = np.random.default_rng(seed)
-        p = rng.uniform(0.1, 0.9, 100)
-        y = rng.random(100) < p
-        pairs = [(y, p), (np.repeat(y, 5), np.repeat(p, 5))]
-        rejected.append([spiegelhalter_test(*pair).pvalue < 0.05 for pair in pairs])
-    one, all_rows = np.mean(rejected, axis=0)
-    assert one < 0.12
-    assert all_rows > 0.25
 
 
 SOURCE = DOCS.parent / "src" / "calibrant"
@@ -229,22 +169,14 @@ EXPERIMENTS = (54, 54, 42)
 """Of two classes with 100, 200 and 500 rows: two draws of the rows of each of 27 sets of predictions that has enough."""
 
 
-def tables_of_harm():
-    """By table of the page: shares of harm in percent, without and with `SafeCalibrator`, of each method and number of rows."""
-    page = PAGES["do-no-harm.md"]
-    found = re.findall(r"^\| harm in % of experiments, K [=>] 2, .*\n.*\n((?:\|.*\n)+)", page, flags=re.M)
-    assert "356 experiments" in page
-    return [
-        {
-            name: np.array([pair.split("/") for pair in pairs], dtype=float)
-            for name, *pairs in ([cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines())
-        }
-        for table in found
-    ]
-
-
 def test_pages_agree_on_what_to_take_for_two_classes_and_hundreds_of_rows():
-    of_two, _ = tables_of_harm()
+    """By the shares of harm in percent, without and with `SafeCalibrator`, of each method and number of rows."""
+    page, of_two = PAGES["do-no-harm.md"], {}
+    assert "356 experiments" in page
+    table = re.search(r"^\| harm in % of experiments, K = 2, .*\n.*\n((?:\|.*\n)+)", page, flags=re.M)[1]
+    for line in table.splitlines():
+        name, *pairs = [cell.strip() for cell in line.strip("|").split("|")]
+        of_two[name] = np.array([pair.split("/") for pair in pairs], dtype=float)
 
     def harmed(names, safe):
         found = [np.average(of_two[name][:3, int(safe)], weights=EXPERIMENTS) for name in names]
@@ -260,24 +192,8 @@ def test_pages_agree_on_what_to_take_for_two_classes_and_hundreds_of_rows():
 # The gallery
 
 
-@pytest.fixture(scope="module")
-def pictures():
-    """Pictures of the examples; the first example has none."""
-    first, *others = [picture for _, picture in make_gallery.blocks()]
+def test_every_example_but_the_first_has_a_small_picture_of_its_own_and_there_is_no_other():
+    first, *pictures = [picture for _, picture in make_gallery.blocks()]
     assert first is None
-    return others
-
-
-def test_every_example_but_the_first_has_a_small_picture_of_its_own_and_there_is_no_other(pictures):
     assert sorted(pictures[0].parent.iterdir()) == sorted(pictures)
     assert max(picture.stat().st_size for picture in pictures) < 150_000
-
-
-def test_a_picture_is_crisp_and_not_wider_than_two_columns_of_a_page(pictures):
-    """Twice the 110 dots an inch of a usual screen, but for the widest; a figure is at least 4 inches wide."""
-    image = pytest.importorskip("PIL.Image")
-    widths = []
-    for picture in pictures:
-        with image.open(picture) as opened:
-            widths.append(opened.width)
-    assert 800 <= min(widths) <= max(widths) <= 1600

@@ -147,12 +147,6 @@ def test_every_registered_thing_is_public(entry):
     assert load(entry.target.__name__) is entry.target
 
 
-def test_no_module_is_a_drawer_for_odds_and_ends():
-    files = [file for folder in ("src", "tests", "tools", "studies") for file in (ROOT / folder).rglob("*.py")]
-    drawers = {"utils", "util", "helpers", "common", "misc"}
-    assert drawers & {part for file in files for part in [file.stem, *file.parts]} == set()
-
-
 def test_the_package_is_marked_as_typed():
     assert Path(calibrant.__file__).with_name("py.typed").is_file()
 
@@ -257,11 +251,6 @@ def test_the_citation_is_of_this_version_and_of_papers_that_the_documentation_na
     titles = re.findall(r"^    title: \"?(.*?)\"?$", text, flags=re.M)
     assert len(titles) == 5
     assert [title for title in titles if title.lower().split(" on how")[0] not in pages] == []
-
-
-def test_the_hooks_before_a_commit_run_what_make_runs():
-    hooks = re.findall(r"entry: \.venv/bin/(.*)", (ROOT / ".pre-commit-config.yaml").read_text())
-    assert [hook.removesuffix(" --force-exclude") for hook in hooks] == ["ruff check", "ruff format", "mypy"]
 
 
 def test_a_fragment_of_the_changelog_is_of_a_kind_that_its_readme_names():

@@ -24,7 +24,6 @@ from calibrant import (
 )
 from calibrant.assessment import held_out
 from calibrant.assessment.held_out import IDENTITY
-from calibrant.calibrators import MulticlassCalibrator
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import paired_difference
 
@@ -265,6 +264,7 @@ def test_enough_is_drawn_for_many_candidates():
     y, good, bad = one_event(21, 200, calibrated, lambda z, rng: -4 * z)
     found = compare(y, {"bad": bad} | {f"m{k}": good for k in range(30)}, n_resamples=19)
     assert found.recommended.startswith("m")
+    assert compare(y, good, calibrators={str(k): "platt" for k in range(3)}, n_resamples=2).n_resamples == 61
 
 
 # Groups
@@ -329,26 +329,6 @@ def test_groups_cross_and_rows_of_weight_zero_are_left_out():
 # The recommendation
 
 
-def test_equal_forecasts_are_called_different_in_at_most_a_twentieth_of_cases():
-    """Four forecasts as good as the first: 300 draws; 5 % would be 15, and 24 has a probability of 2 %."""
-    changed = 0
-    for seed in range(300):
-        y, *several = one_event(seed, 150, noisy, noisy, noisy, noisy, noisy)
-        found = compare(y, dict(zip("abcde", several, strict=True)), n_resamples=199)
-        changed += found.recommended != "a"
-    assert changed <= 23
-
-
-def test_a_better_forecast_is_found():
-    found = 0
-    for seed in range(20):
-        y, bad, good = one_event(seed, 600, over_confident, calibrated)
-        one = compare(y, {"bad": bad, "good": good})
-        found += one.recommended == "good"
-        assert one.recommended == "bad" or one.reason.startswith("Take good: its nll of ")
-    assert found >= 18
-
-
 def test_the_reason_names_those_that_cannot_be_told_from_the_best():
     y, bad, good = one_event(0, 600, over_confident, calibrated)
     found = compare(y, {"bad": bad, "good": good, "too": good})
@@ -371,7 +351,6 @@ def test_it_prints_a_table_and_a_notebook_shows_the_same():
     assert {line.split()[0] for line in lines[2:4]} == {"a<b", "b"}
     assert html.count("<table>") == html.count("</table>") == 2
     assert "<td>a&lt;b</td>" in html
-    assert "<th>candidate</th>" in html
     assert f"<p>{found.reason.replace('<', '&lt;')}</p><p>a&lt;b is not shown to be miscalibrated in any group" in html
     assert "difference of squares" in str(compare(y, {"a": a, "b": b}, metric="debiased-ece"))
 
@@ -381,13 +360,9 @@ def test_it_prints_a_table_and_a_notebook_shows_the_same():
 Y, A, B = three(11, 40)
 REFUSED = [
     ({"forecasts": {}}, "forecasts must hold at least one forecast; got an empty dict"),
-    ({"forecasts": {"a": A, "b": B[:30]}}, r"y_true and forecasts\['b'\] must have"),
     ({"forecasts": {"a": A, "b": np.full((40, 2), 0.5)}}, r"as many distinct labels as forecasts\['b'\] has columns"),
-    ({"calibrators": "platt"}, "calibrators must be a list of names; got the string 'platt'"),
     ({"calibrators": ["plat"]}, "Did you mean 'platt'"),
     ({"calibrators": ["platt", "platt"]}, "calibrators must have names that differ as text"),
-    ({"calibrators": [3]}, "calibrator must be a word or a calibrator of calibrant"),
-    ({"metric": "brierr"}, "Did you mean 'brier'"),
     ({"level": 1.5}, "level must be"),
     ({"n_folds": 1, "calibrators": ["platt"]}, "n_folds must be a whole number"),
     ({"n_folds": 50, "calibrators": ["platt"]}, "there must be a row for each fold; got 40 rows for 50 folds"),
@@ -395,7 +370,6 @@ REFUSED = [
     ({"by": {}}, "by must hold at least one column"),
     ({"by": np.ones((40, 2))}, r"by must be one column, .*; got shape \(40, 2\)\. Pass a dict of columns"),
     ({"metric": ["nll", "nll"]}, "metric must"),
-    ({"metric": []}, "metric must hold at least one metric"),
     ({"by": np.full(40, np.nan)}, "by must hold"),
     ({"by": np.where(Y, "x", "")}, "by must name the group of each row; got an empty text"),
     (
@@ -414,21 +388,25 @@ REFUSED = [
         "forecasts and calibrators must have names that differ",
     ),
     ({"forecasts": A, "calibrators": {"identity": "platt"}}, "forecasts and calibrators must have names that differ"),
-    ({"calibrators": {1: "platt", "1": "beta"}}, "calibrators must have names that differ"),
     ({"y_true": {"1": Y, 1: Y}, "forecasts": {"1": A}}, "y_true must have names that differ"),
     ({"y_true": {"a": Y, "b": Y[:-1]}}, r"y_true\['b'\] and forecasts\['b'\] must have the same number of rows"),
-    ({"forecasts": {"": A}}, "forecasts must have names; got an empty one"),
     ({"metric": lambda y, p: float("nan"), "forecasts": A}, "metric must be a number; got NaN of forecast"),
     ({"level": 1e-12}, "level must be one that draws can go below"),
     ({"n_resamples": 1}, "n_resamples must be"),
     ({"y_true": {"a": Y}, "forecasts": {"a": A, "b": B}}, "y_true must have the labels of each forecast by its name"),
 ]
+OF_TYPES = [
+    ({"calibrators": "platt"}, "calibrators must be a list of names; got the string 'platt'"),
+    ({"calibrators": [3]}, "calibrator must be a word or a calibrator of calibrant"),
+]
 
 
-@pytest.mark.parametrize(("how", "words"), REFUSED)
-def test_what_cannot_be_compared_is_refused(how, words):
+@pytest.mark.parametrize(
+    ("error", "how", "words"), [(ValueError, *row) for row in REFUSED] + [(TypeError, *row) for row in OF_TYPES]
+)
+def test_what_cannot_be_compared_is_refused(error, how, words):
     how = {"y_true": Y, "forecasts": {"a": A, "b": B}} | how
-    with pytest.raises((ValueError, TypeError), match=words):
+    with pytest.raises(error, match=words):
         compare(how.pop("y_true"), how.pop("forecasts"), **how)
 
 
@@ -460,7 +438,8 @@ def test_a_safe_calibrator_with_a_lower_log_loss_is_taken_although_no_difference
     assert found.recommended == SAFE_DEFAULT
     said = "is lower than that of identity, 0.8247, but the difference cannot be shown at the level of 0.05"
     assert said in found.reason
-    assert compare(y, p, calibrators=["platt"]).recommended == IDENTITY
+    for of_no_default in ("platt", "platt --safe"):
+        assert compare(y, p, calibrators=[of_no_default]).recommended == IDENTITY
     of_another_metric = compare(y, p, calibrators=[SAFE_DEFAULT], metric="roc-auc")
     assert of_another_metric.recommended == IDENTITY
     by_name = compare(y, {"model": p, "other": p[::-1]}, calibrators={"safe": SafeCalibrator("evidence-scaling")})
@@ -503,47 +482,10 @@ def test_what_takes_the_place_of_the_safe_default_must_be_better_than_it():
     found = compare(y, bent, calibrators=["temperature --safe", "isotonic"])
     assert found["isotonic"].value < found["temperature --safe"].value < found[IDENTITY].value
     assert found.recommended == "isotonic"
+    assert "cannot be shown" not in found.reason
     alike = compare(y, bent, calibrators=["temperature --safe", "temperature"])
     assert alike.recommended == "temperature --safe"
     assert "temperature" in alike.reason.split("Take temperature --safe")[1]
-
-
-@pytest.mark.usefixtures("temperature_is_the_default")
-@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
-def test_what_takes_the_place_of_a_safe_default_that_is_behind_must_be_better_than_the_first():
-    n_ahead = 0
-    for seed in (13, 16, 19, 29, 30):
-        rng = np.random.default_rng(seed)
-        t = rng.normal(size=120)
-        y, p = (rng.random(120) < expit(t)).astype(int), expit(1.1 * t)
-        p[0] = 1 - 0.999 * y[0] - 0.0005  # nearly certain and wrong
-        found = compare(y, p, calibrators=["temperature --safe", "platt", "beta"], n_resamples=200)
-        assert found["temperature --safe"].value > found[IDENTITY].value
-        assert found.recommended == "temperature --safe" or found[found.recommended].adjusted < 0.05
-        ahead = [one.name for one in found.candidates if one.value < found[IDENTITY].value]
-        n_ahead += len(ahead)
-        said = found.reason.partition("cannot be shown to be better than ")
-        assert all(name in said[0] and said[2].startswith(f"{IDENTITY}: p") for name in ahead)
-    assert n_ahead >= 4
-
-
-class TowardRates(MulticlassCalibrator):
-    """Mix a forecast with the class rates: a calibrator of the user's own."""
-
-    def _fit(self, problem):
-        self.rates_ = np.bincount(problem.label, problem.weight, problem.classes.size) / problem.weight.sum()
-
-    def _apply(self, forecast):
-        return 0.9 * forecast.prob + 0.1 * self.rates_
-
-
-def test_a_safe_calibrator_of_the_users_own_keeps_no_better_one_from_being_taken():
-    y, _, p = three(0, 1000)
-    own = {"mine safe": SafeCalibrator(TowardRates()), "temperature": "temperature"}
-    found = compare(y, p, calibrators=own)
-    assert found["temperature"].value < found["mine safe"].value < found[IDENTITY].value
-    assert found["temperature"].adjusted < 0.05
-    assert found.recommended == "temperature"
 
 
 @pytest.mark.usefixtures("temperature_is_the_default")
@@ -638,17 +580,6 @@ def test_the_worst_group_is_the_largest_error_that_is_shown():
     both = compare(y, p, by=columns, overlapping=True, metric=["nll", "ece"], n_resamples=99)
     assert (both.worst_group.group, both.worst_group.metric) == ("a 1, b 1", "ece")
     assert found.worst_group.adjusted < 0.05  # with draws enough for 18 groups
-
-
-def test_a_calibrated_forecast_has_a_worst_group_as_often_as_the_level_says_or_less_often():
-    """Of 100 draws at a level of 0.2, beyond three standard errors; tests of groups that overlap make it rarer."""
-    rng, times = np.random.default_rng(0), 0
-    for _ in range(100):
-        y, p, columns = crossed(rng, 300)
-        by = {name: columns[name] for name in "ab"}
-        found = compare(y, p, by=by, overlapping=True, metric="ece", level=0.2, n_resamples=50)
-        times += found.worst_group is not None
-    assert 3 <= times <= 100 * (0.2 + 3 * np.sqrt(0.2 * 0.8 / 100))
 
 
 def test_a_candidate_that_wins_no_row_has_its_share_in_the_table():

@@ -1,4 +1,4 @@
-"""Optimism by the bootstrap: as a loop finds it, and near the truth where that is known."""
+"""Optimism by the bootstrap is as a loop finds it."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from calibrant.assessment import optimism_corrected
-from calibrant.metrics import calibration_slope
 
 MODEL = LogisticRegression(C=1e4)
 
@@ -49,22 +48,6 @@ def test_it_is_what_a_loop_finds(n_jobs):
     assert str(found).splitlines()[-1] == "7 bootstrap samples; the standard error is that of drawing so many"
 
 
-def test_the_corrected_slope_is_near_that_of_new_rows():
-    """Over 16 samples of 150 patients, within 0.12 on either side; the apparent slope of 1 is 0.2 above it or more."""
-    rng = np.random.default_rng(0)
-    new, outcome = patients(rng, 20_000)
-    errors, apparent = [], []
-    for _ in range(16):
-        X, y = patients(rng, 150)
-        truth = calibration_slope(outcome, MODEL.fit(X, y).predict_proba(new)[:, 1])
-        found = optimism_corrected(MODEL, X, y, metrics=["calibration-slope"], n_resamples=30, rng=rng)
-        errors.append(found.corrected[0] - truth)
-        apparent.append(found.apparent[0] - truth)
-    assert abs(np.mean(errors)) < 0.12
-    assert np.mean(apparent) > 0.2
-    assert 0 < found.standard_error[0] < 0.1
-
-
 def test_several_classes_have_scores():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(90, 3))
@@ -82,20 +65,22 @@ def test_samples_without_a_class_are_drawn_anew():
 
 
 @pytest.mark.parametrize(
-    ("how", "words"),
+    ("error", "how", "words"),
     [
-        ({"y_true": np.ones(40)}, "y_true must have two classes or more; got 1"),
-        ({"estimator": SVC()}, "estimator must have predict_proba"),
-        ({"n_resamples": 1}, "n_resamples must be a whole number, at least 2"),
-        ({"metrics": []}, "metric must hold at least one metric"),
-        ({"metrics": "nl"}, "nll"),
-        ({"n_jobs": "all"}, "n_jobs must be a whole number other than 0, or None"),
-        ({"n_jobs": 0}, "n_jobs must be a whole number other than 0, or None; got 0"),
-        ({"metrics": [lambda y, p: float("nan")]}, "must be numbers on most samples of the rows; got 0 of 5"),
+        (ValueError, {"y_true": np.ones(40)}, "y_true must have two classes or more; got 1"),
+        (ValueError, {"estimator": SVC()}, "estimator must have predict_proba"),
+        (ValueError, {"n_resamples": 1}, "n_resamples must be a whole number, at least 2"),
+        (ValueError, {"metrics": []}, "metric must hold at least one metric"),
+        (ValueError, {"metrics": "nl"}, "nll"),
+        (TypeError, {"n_jobs": "all"}, "n_jobs must be a whole number other than 0, or None"),
+        (
+            ValueError,
+            {"metrics": [lambda y, p: float("nan")]},
+            "must be numbers on most samples of the rows; got 0 of 5",
+        ),
     ],
 )
-def test_what_cannot_be_validated_is_refused(how, words):
+def test_what_cannot_be_validated_is_refused(error, how, words):
     X, y = patients(np.random.default_rng(0), 40, 2)
-    how = {"estimator": MODEL, "X": X, "y_true": y, "n_resamples": 5} | how
-    with pytest.raises((ValueError, TypeError, KeyError), match=words):
-        optimism_corrected(**how)
+    with pytest.raises(error, match=words):
+        optimism_corrected(**{"estimator": MODEL, "X": X, "y_true": y, "n_resamples": 5} | how)

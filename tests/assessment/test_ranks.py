@@ -85,15 +85,6 @@ def test_the_critical_difference_is_that_of_the_printed_table(k, q):
     assert found.groups == (tuple(values),)
 
 
-def test_equal_methods_are_told_apart_in_a_twentieth_of_cases():
-    rng = np.random.default_rng(0)
-    found = [mean_ranks(dict(enumerate(rng.normal(size=(4, 25))))) for _ in range(1000)]
-    of_test = np.mean([one.pvalue < 0.05 for one in found])
-    of_pairs = np.mean([np.ptp(one.mean_rank) > one.critical_difference for one in found])
-    assert 0.033 < of_test < 0.069
-    assert 0.025 < of_pairs < 0.065
-
-
 def test_the_higher_is_better_where_it_is_said():
     values = {"a": [3, 2, 3], "b": [1, 1, 2]}
     assert mean_ranks(values).names == ("b", "a")
@@ -172,9 +163,6 @@ def test_the_diagram_has_each_method_at_its_mean_rank_and_a_bar_over_each_group(
     assert len(bars) == len(found.groups)
     marks = [line.get_xdata()[0] for line in ax.lines if line.get_gid() != "alike"]
     np.testing.assert_allclose(marks, found.mean_rank)
-    assert {text.get_text() for text in ax.texts} == {
-        f"{name} ({rank:.2f})" for name, rank in zip(found.names, found.mean_rank, strict=True)
-    }
-    assert "critical difference" in ax.get_title(loc="right")
-    assert "Mean ranks more than" in str(found)
-    assert found.to_frame().shape == (7, 3)
+    named = [f"{name} ({rank:.2f})" for name, rank in zip(found.names, found.mean_rank, strict=True)]
+    assert {text.get_text() for text in ax.texts} == set(named)
+    assert ax.get_title(loc="right") == f"critical difference {found.critical_difference:.2f}"

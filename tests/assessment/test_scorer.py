@@ -8,14 +8,12 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.metrics import brier_score_loss, make_scorer
 from sklearn.model_selection import KFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from calibrant import (
     EqualMass,
-    calibration_slope,
     classwise_calibration_error,
     expected_calibration_error,
     scorer,
@@ -47,11 +45,6 @@ def test_an_error_is_turned_around_whatever_it_is_called():
         assert scorer(name)(MODEL, X, WORDS) == -error
 
 
-def test_what_should_be_one_is_scored_by_its_distance():
-    slope = calibration_slope(TWO == "yes", OF_TWO.predict_proba(X)[:, 1])
-    assert scorer("calibration-slope")(OF_TWO, X, TWO) == pytest.approx(-abs(slope - 1.0), rel=1e-9)
-
-
 @pytest.mark.parametrize("name", entries("metric"))
 @pytest.mark.parametrize(("model", "labels"), [(MODEL, WORDS), (OF_TWO, TWO)], ids=["three", "two"])
 def test_every_metric_scores_words(name, model, labels):
@@ -78,20 +71,6 @@ def test_the_event_is_the_one_that_is_named(event):
     wanted = pytest.approx(-abs(ratio - 1.0), rel=1e-9)
     assert scorer("observed-expected-ratio", pos_label=event)(OF_TWO, X, TWO) == wanted
     assert (scorer("observed-expected-ratio")(OF_TWO, X, TWO) == wanted) == (event == "yes")
-
-
-def test_scorers_beside_others_see_their_own_event():
-    of_no = make_scorer(brier_score_loss, response_method="predict_proba", greater_is_better=False, pos_label="no")
-    scoring = {
-        "theirs": of_no,
-        "yes": scorer("observed-expected-ratio"),
-        "no": scorer("observed-expected-ratio", pos_label="no"),
-    }
-    found = cross_validate(GaussianNB(), X, TWO, scoring=scoring, error_score="raise")
-    alone = {name: cross_val_score(GaussianNB(), X, TWO, scoring=one) for name, one in scoring.items()}
-    for name, scores in alone.items():
-        assert found[f"test_{name}"].tolist() == scores.tolist()
-    assert not np.isclose(found["test_yes"], found["test_no"]).any()
 
 
 def test_a_class_that_is_absent_from_a_fold_is_no_error():
@@ -138,18 +117,12 @@ def test_an_estimator_without_probabilities_is_refused():
     ("call", "error", "message"),
     [
         (lambda: scorer("eec"), ValueError, r"got 'eec'\. Did you mean 'ece'\?"),
-        (lambda: scorer("neg_eec"), ValueError, r"got 'eec'\. Did you mean 'ece'\?"),
         (lambda: scorer("neg_accuracy"), ValueError, r"got 'neg_accuracy'\. Pass 'accuracy'\."),
-        (
-            lambda: scorer("ece", binnin=3),
-            TypeError,
-            r"must be one of 'notion', 'binning', .*; got 'binnin'\. Pass 'binning'\.$",
-        ),
+        (lambda: scorer("ece", binnin=3), TypeError, r"'binning', .*; got 'binnin'\. Pass 'binning'\.$"),
         (lambda: scorer("ece", xyzzy=3), TypeError, r"got 'xyzzy'\. Pass one of them\."),
         (lambda: scorer("ece", labels=["a"]), TypeError, r"got 'labels'\. The estimator gives it\."),
         (lambda: scorer("ece", sample_weight=[1]), TypeError, r"Call set_score_request\(sample_weight=True\)\."),
         (lambda: scorer(len), TypeError, r"metric must be a name or a metric .* sklearn\.metrics\.make_scorer\."),
-        (lambda: scorer(3), TypeError, "metric must be a name or a metric of calibrant; got 3"),
     ],
 )
 def test_what_cannot_be_scored_is_refused_at_once(call, error, message):

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit, softmax
 from scipy.stats import binom, binomtest
 
-from calibrant import assess, calibration_slope, predictions
+from calibrant import assess, calibration_slope
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import ABOVE_INTERVAL, MOSTLY_NOISE
 from calibrant.report.sentences import findings
@@ -324,13 +324,6 @@ def test_counts_give_the_verdict_of_the_repeated_rows():
     )
 
 
-def test_rows_in_batches_give_the_verdict_of_the_rows_in_memory():
-    case = classes(np.random.default_rng(0), 5000, true=lambda z: z + PRIOR)
-    y, prob = case["y_true"], case["y_prob"]
-    parts = predictions([(y[k::7], prob[k::7]) for k in range(7)], labels=range(4))
-    assert same(verdict(case, metrics=["accuracy"]), assess(parts, metrics=["accuracy"], n_resamples=250).verdict)
-
-
 @pytest.mark.parametrize("notion", ["class-wise", "top-label"])
 def test_a_notion_of_several_events_is_judged_class_by_class(notion):
     right, wrong = (classes(np.random.default_rng(0), 5000, true=true) for true in (lambda z: z, lambda z: z + PRIOR))
@@ -346,18 +339,6 @@ def test_a_calibrated_forecast_that_is_certain_and_right_has_no_fault():
 
 
 # Noise
-
-
-@pytest.mark.parametrize("name", ["cifar100_densenet_bc", "cifar100_lenet5", "cifar10_lenet5"])
-def test_what_is_mostly_noise_is_said_of_no_value_of_which_more_than_half_is_left(data_dir, name):
-    data = np.load(data_dir / f"{name}.npz")
-    found = assess(data["y"], data["P"], labels=range(data["P"].shape[1]))
-    for row in found.rows:
-        if row.estimate.debiased is not None:
-            assert (row.note == MOSTLY_NOISE) == (row.estimate.debiased < row.estimate.value / 2), row
-    gap = 100 * (data["P"].max(axis=1).mean() - (data["P"].argmax(axis=1) == data["y"]).mean())
-    assert found.verdict.points == pytest.approx(gap, abs=1e-4)
-    assert found.verdict.faults[0] == "over-confident"
 
 
 def test_a_value_above_its_interval_is_not_called_noise_while_most_of_it_is_left():

@@ -39,17 +39,11 @@ HALVES, NO_YES, COLUMN, PAIR = [0.5, 0.5], ["no", "yes"], [0.1, 0.2], {"y_pred":
 REFUSED = [
     (Y, changed(changed(P, (1, 0), 3.1), (2, 1), -4.0), {}, "in [0, 1]; got 3.1 at index (1, 0), and 1 more. If"),
     ([0, 1], [[1e308, 1e308], [0.5, 0.5]], {}, "y_prob must hold probabilities in [0, 1]; got 1e+308 at index (0, 0)"),
-    (Y, P, {"normalize": True}, "got 'normalize'. Rows are divided by their sums with rows='normalize'."),
-    (Y, P, {"rows": True}, "rows must be one of 'as-given', 'normalize', 'percent'; got True"),
-    ([0, 1], [0.5, -2.0], {}, "y_prob must hold probabilities in [0, 1]; got -2 at index 1. If these are logits"),
-    (Y, changed(P, (0, 1), -0.1), {}, "got -0.1 at index (0, 1). If these are logits"),
     (Y, changed(P, (2, 0), 0.4), {}, "rows of y_prob must sum to one within 0.001; got 1.2 in row 2. Pass"),
     (Y, changed(P, (0, 0), 0.501 + BEYOND + 1e-9), {}, "sum to one"),
     (Y, changed(P, (0, 0), 0.499 - BEYOND - 1e-9), {}, "sum to one"),
     (Y, changed(P, 1, 0.0), NORMALIZE, "must have a positive sum to be normalised; got 0 in row 1. Drop this row"),
-    (Y, changed(P, (0, 2), np.nan), {}, "y_prob must be finite; got nan at index (0, 2). Drop or correct"),
     (Y, changed(P, (0, 2), -np.inf), LOGIT, "y_prob must be finite; got -inf at index (0, 2)"),
-    ([0, 1], pl.DataFrame({"a": [0.5, None], "b": HALVES}), {}, "y_prob must be finite; got nan at index (1, 0)"),
     ([0, 1], [[0, 1], [-1e200, 0]], LOGIT, "must be at most 1e+100 in size; got -1e+200 at index (1, 0). Divide them"),
     ([0, 7, 1], P, {}, "y_true must be among the columns 0..2; got 7 at index 1. If the classes are numbered"),
     ([1, 2, 3], P, {}, "got 3 at index 2. If the classes are numbered otherwise, pass labels=range(1, 4)"),
@@ -63,8 +57,6 @@ REFUSED = [
     ),
     (Y, P, {"labels": ["a", "b"]}, "must name each of the 3 columns once; got ['a', 'b']. Pass them in column order"),
     (Y, P, {"labels": ["a", "b", "b"]}, "must name each of the 3 columns once; got ['a', 'b', 'b']"),
-    (Y, P, {"labels": {7}}, "the class of each of the 3 columns; got {7}. A set has no order. Pass a list"),
-    ([0, 1], COLUMN, {"labels": "ab"}, "labels must be a sequence, the class of each of the 2 columns; got 'ab'"),
     ([0.0, 0.5, 2.0], P, {}, "class labels: integers, strings or booleans; got 0.5 at index 1"),
     ([0.0, 1.0, np.nan], P, {}, "class labels: integers, strings or booleans; got nan at index 2"),
     ([1e300, 1.0], COLUMN, {}, "class labels: integers, strings or booleans; got 1e+300 at index 0"),
@@ -73,59 +65,53 @@ REFUSED = [
     (P, Y, {}, "y_true must have one dimension, a label a row; got shape (3, 3)"),
     (np.eye(3), P, {}, "If it is one-hot encoded, pass y_true.argmax(axis=1)"),
     ([0, 1], P, {}, "must have the same number of rows; got 2 and 3. Pass one label a row"),
-    ([], [], {}, "y_true must hold at least one label; got none. Check how the table was read"),
     (Y, np.empty((0, 3)), {}, "y_prob must hold at least one row; got shape (0, 3). Check how the table was read"),
     ([0, 1], [[0.2], [0.7]], {}, "y_prob must have at least 2 columns when it is a table; got 1. Pass the column"),
-    (Y, P[None], {}, "y_prob must have one or two dimensions; got shape (1, 3, 3). Reshape"),
     (Y, [[0.5, 0.5], [1.0]], {}, "rows must have equal lengths; got a ragged list"),
     (Y, [0.1, 0.2, 0.3], {}, "at most two labels when y_prob is one column; got 3 (0, 1, 2). Pass y_prob of shape"),
     (NO_YES, COLUMN, {}, "y_true must be 0 and 1 when y_prob is one column; got 'no', 'yes'. Say which label"),
     (NO_YES, COLUMN, {"pos_label": "maybe"}, "must be a label in y_true; got 'maybe', seen 'no', 'yes'. Pass one seen"),
     (Y, P, {"pos_label": 1}, "pos_label must be left out"),
-    (
-        [1, 0],
-        COLUMN,
-        {"pos_label": [0, 1]},
-        "pos_label must be one label: an integer, a string or a boolean; got [0, 1]",
-    ),
-    ([1, 0], [HALVES] * 2, {"pos_label": {}}, "pos_label must be one label: an integer, a string or a boolean; got {}"),
-    (np.array([0, "b", 2], dtype=object), P, {}, "labels of one kind; got number and text, the odd one 'b' at index 1"),
-    (np.array(["a", None, "c"], dtype=object), P, {}, "got NoneType and text, the odd one None at index 1. Missing"),
-    (np.array(["2026-01-01"] * 3, dtype="M8[D]"), P, {}, "integers, strings or booleans; got dtype datetime64[D]."),
-    (Y, [["a", "b", "c"]] * 3, {}, "y_prob must hold numbers; got 'a' (str) at index (0, 0), and 8 more. Choose the"),
-    (Y, csr_array(P), {}, "y_prob must be dense; got a sparse csr_array. Sparse input is not supported: call"),
     (Y, P + 0j, {}, "y_prob must hold real numbers; got dtype complex128. Complex data not supported"),
-    (Y, P, {"input": "logits"}, "input must be 'probability' or 'logit'; got 'logits'. Say what y_prob holds"),
-    (Y, P, {"n_bins": 10}, "sample_weight, labels, pos_label, input, rows, y_pred; got 'n_bins'. A number of bins is"),
     (Y, P, {"sample_weight": [0, 0, 0]}, "sample_weight must have a positive sum; got only zeros. Give some row a"),
     (Y, P, {"sample_weight": [1, 1, 1e-200]}, "sample_weight must be 0 or at least 1e-100; got 1e-200 at index 2"),
     (Y, P, {"sample_weight": [1, 1, 1e101]}, "must have a sum of at most 1e+100; it is more. Divide the weights"),
     ([0, 1], [HALVES] * 2, PAIR, "must be one column, of shape (n_samples,), where y_pred is given; got shape (2, 2)"),
     ([0, 1], HALVES, PAIR | {"pos_label": 1}, "pos_label must be left out where y_pred is given; got 1. The event"),
     ([0, 1], HALVES, {"y_pred": [0]}, "y_true and y_pred must have the same number of rows; got 2 and 1"),
-    ([0, 1], HALVES, {"y_pred": ["a", "b"]}, "must hold labels of one kind; got numbers and text. If y_pred"),
-    ([0, 1], HALVES, {"y_pred": [True, False]}, "labels of one kind; got numbers and booleans. If y_pred"),
-    ([True, False], HALVES, PAIR, "got booleans and numbers. Pass the predicted class of each row, not whether it"),
     ([0, 1], HALVES, {"labels": [0, 1], "y_pred": [0, 2]}, "y_pred must be among the classes 0, 1; got 2 at index 1"),
     ([0, 1], HALVES, PAIR | {"labels": [0, 2]}, "y_true must be among the classes 0, 2; got 1 at index 1"),
-    ([0, 1], HALVES, PAIR | {"labels": {7}}, "labels must be a sequence, each class; got {7}. A set has no order"),
-    ([0, 1], HALVES, PAIR | {"labels": 2}, "labels must be a sequence, each class; got 2. Pass a list"),
     ([0, 1], HALVES, PAIR | {"labels": [0, 1, 1]}, "labels must name each class once; got [0, 1, 1]"),
     ([0, 1], HALVES, PAIR | {"labels": []}, "labels must name each class once; got []"),
     ([0, 1], HALVES, {"y_pred": [[0, 1], [1, 0]]}, "y_pred must have one dimension"),
     ([0, 1], HALVES, {"y_pred": [0.5, 1.0]}, "y_pred must hold class labels"),
 ]
-OF_ANOTHER_TYPE = re.compile(
-    "of one kind|be one label|got True|be a sequence|must hold numbers|dense|keywords|"
-    "integers, strings or booleans; got dtype"
+OF_TYPES = [
+    (Y, P, {"normalize": True}, "got 'normalize'. Rows are divided by their sums with rows='normalize'."),
+    (Y, P, {"rows": True}, "rows must be one of 'as-given', 'normalize', 'percent'; got True"),
+    (Y, P, {"labels": {7}}, "the class of each of the 3 columns; got {7}. A set has no order. Pass a list"),
+    ([0, 1], COLUMN, {"labels": "ab"}, "labels must be a sequence, the class of each of the 2 columns; got 'ab'"),
+    ([1, 0], [HALVES] * 2, {"pos_label": {}}, "pos_label must be one label: an integer, a string or a boolean; got {}"),
+    (np.array([0, "b", 2], dtype=object), P, {}, "labels of one kind; got number and text, the odd one 'b' at index 1"),
+    (np.array(["a", None, "c"], dtype=object), P, {}, "got NoneType and text, the odd one None at index 1. Missing"),
+    (np.array(["2026-01-01"] * 3, dtype="M8[D]"), P, {}, "integers, strings or booleans; got dtype datetime64[D]."),
+    (Y, [["a", "b", "c"]] * 3, {}, "y_prob must hold numbers; got 'a' (str) at index (0, 0), and 8 more. Choose the"),
+    (Y, csr_array(P), {}, "y_prob must be dense; got a sparse csr_array. Sparse input is not supported: call"),
+    (Y, P, {"n_bins": 10}, "sample_weight, labels, pos_label, input, rows, y_pred; got 'n_bins'. A number of bins is"),
+    ([0, 1], HALVES, {"y_pred": ["a", "b"]}, "must hold labels of one kind; got numbers and text. If y_pred"),
+    ([True, False], HALVES, PAIR, "got booleans and numbers. Pass the predicted class of each row, not whether it"),
+    ([0, 1], HALVES, PAIR | {"labels": {7}}, "labels must be a sequence, each class; got {7}. A set has no order"),
+]
+
+
+@pytest.mark.parametrize(
+    ("error", "y_true", "y_prob", "options", "words"),
+    [(ValueError, *row) for row in REFUSED] + [(TypeError, *row) for row in OF_TYPES],
+    ids=[words[-40:] for *_, words in REFUSED + OF_TYPES],
 )
-
-
-@pytest.mark.parametrize(("y_true", "y_prob", "options", "words"), REFUSED, ids=[words[-40:] for *_, words in REFUSED])
-def test_is_refused_in_four_parts(y_true, y_prob, options, words):
-    with pytest.raises((ValueError, TypeError), match=re.escape(words)) as caught:
+def test_is_refused_in_four_parts(error, y_true, y_prob, options, words):
+    with pytest.raises(error, match=re.escape(words)) as caught:
         cb.expected_calibration_error(y_true, y_prob, **options)
-    assert caught.type is (TypeError if OF_ANOTHER_TYPE.search(str(caught.value)) else ValueError)
     assert re.fullmatch(r"(?s).+ must .+; (got|it is) .+[.)] .+\.", str(caught.value))
 
 
@@ -168,16 +154,13 @@ def test_labels_at_the_ends_of_a_small_type_do_not_overflow():
     assert as_problem(far_apart, [0.1, 0.9], pos_label=100).outcome.tolist() == [False, True]
 
 
-def test_a_column_of_labels_may_be_a_table_of_one_column():
+def test_a_column_of_labels_may_be_a_table_of_one_column_and_doubles_are_not_copied():
     assert as_problem(Y[:, None], P).label.tolist() == [0, 1, 2]
+    assert np.shares_memory(as_problem(Y, P).prob, P)
 
 
 def test_numbers_that_only_overflow_in_their_sum_are_finite():
     assert as_numbers("y_prob", np.full((2, 2), 1e308)).tolist() == [[1e308, 1e308]] * 2
-
-
-def test_doubles_are_not_copied():
-    assert np.shares_memory(as_problem(Y, P).prob, P)
 
 
 # A predicted class and its probability alone
@@ -445,65 +428,26 @@ def test_what_single_precision_adds_is_no_reason_to_refuse(beyond):
 
 @pytest.mark.parametrize("make", [cb.TemperatureScaling, lambda: cb.ByNotion(cb.IsotonicCalibration())])
 def test_a_calibrator_says_to_divide_percent_by_hand(make):
-    for given_, words in [
+    fitted = make().fit(P6, Y6)
+    for values, words in [
         (PERCENT, r"got 50 .*\. If these are percent, divide them by 100\.$"),
         (Z6, r"If these are logits, give the calibrator input='logit'\.$"),
         (P6 / 2, r"got 0\.5 in row 0, and 5 more\. Divide each row by its sum\.$"),
     ]:
-        with pytest.raises(ValueError, match=words):
-            make().fit(given_, Y6)
-    fitted = make().fit(PERCENT / 100, Y6)
-    with pytest.raises(ValueError, match=r"If these are percent, divide them by 100\.$"):
-        fitted.predict_proba(PERCENT)
-    assert fitted.predict_proba(P6 / 2 * 2).shape == P6.shape
+        for refusing in (lambda values: make().fit(values, Y6), fitted.predict_proba):
+            with pytest.raises(ValueError, match=words):
+                refusing(values)
 
 
 # The command line
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
+def test_percent_of_logits_is_refused_and_so_are_both_options(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-
-def save(name, truth, table):
-    columns = {f"p_{k}": column for k, column in enumerate(table.T)} if table.ndim == 2 else {"p": table}
-    write_table(name, {"label": truth, **columns})
-    return name
-
-
-def run(capsys, *words):
-    code = cli.main([str(word) for word in words])
-    return code, *capsys.readouterr()
-
-
-MANY_Y = np.tile(Y6, 5)
-MANY_PERCENT = np.tile(PERCENT, (5, 1))
-
-
-@pytest.mark.usefixtures("folder")
-def test_apply_reads_percent_and_writes_probabilities(capsys):
-    save("fit.csv", MANY_Y, MANY_PERCENT / 100)
-    save("percent.npz", MANY_Y, MANY_PERCENT)
-    assert run(capsys, "fit", "fit.csv", "-o", "c.json")[0] == 0
-    assert run(capsys, "apply", "c.json", "fit.csv", "-o", "a.npz")[0] == 0
-    assert "--percent" in run(capsys, "apply", "c.json", "percent.npz", "-o", "b.npz")[2]
-    assert run(capsys, "apply", "c.json", "percent.npz", "-o", "b.npz", "--percent")[0] == 0
-    a, b = np.load("a.npz"), np.load("b.npz")
-    for name in ("p_0", "p_1", "p_2"):
-        np.testing.assert_array_equal(b[name], a[name])
-        assert 0 <= b[name].min() <= b[name].max() <= 1
-
-
-@pytest.mark.usefixtures("folder")
-def test_percent_of_logits_is_refused_and_so_are_both_options(capsys):
     write_table("z.csv", {"label": EVENT, "z_0": SECOND, "z_1": -SECOND})
-    code, _, err = run(capsys, "assess", "z.csv", "--percent")
-    assert code == 2
-    assert (
-        "--percent must stand with probabilities; got logits. Name the columns with --prob, or leave --percent out."
-        in err
-    )
+    assert cli.main(["assess", "z.csv", "--percent"]) == 2
+    said = "--percent must stand with probabilities; got logits. Name the columns with --prob, or leave --percent out."
+    assert said in capsys.readouterr().err
     with pytest.raises(SystemExit):
         cli.main(["assess", "z.csv", "--percent", "--normalize"])
     assert "not allowed with" in capsys.readouterr().err
@@ -515,19 +459,13 @@ def test_percent_of_logits_is_refused_and_so_are_both_options(capsys):
 COLUMNS = {
     "pandas str": lambda cells: pd.Series(cells, dtype="str", index=range(len(cells), 0, -1)),
     "pandas object": lambda cells: pd.Series(cells, dtype=object),
-    "pandas string": lambda cells: pd.Series(cells, dtype="string"),
     "pandas category": lambda cells: pd.Series(pd.Categorical(cells)),
-    "pandas arrow": lambda cells: pd.Series(cells, dtype=pd.ArrowDtype(pa.string())),
     "pandas arrow dictionary": lambda cells: pd.Series(
         cells, dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))
     ),
     "polars": lambda cells: pl.Series(cells, dtype=pl.String),
-    "polars categorical": lambda cells: pl.Series(cells, dtype=pl.Categorical),
     "polars enum": lambda cells: pl.Series(cells, dtype=pl.Enum(sorted({c for c in cells if c is not None}))),
-    "pyarrow": lambda cells: pa.array(cells, pa.string()),
     "pyarrow chunks": lambda cells: pa.chunked_array([cells[:2], cells[2:]], pa.string()),
-    "pyarrow large": lambda cells: pa.array(cells, pa.large_string()),
-    "pyarrow dictionary": lambda cells: pa.array(cells, pa.string()).dictionary_encode(),
     "pyarrow chunks of dictionaries": lambda cells: pa.chunked_array(
         [pa.array(some, pa.string()).dictionary_encode() for some in (cells[:2], cells[2:])]
     ),
@@ -557,7 +495,9 @@ def test_groups_and_classes_are_the_words(made):
 
 
 @each_column
-def test_a_missing_word_is_refused_by_its_place(made):
+def test_a_missing_word_is_refused_by_its_place_and_so_are_no_cells(made):
+    with pytest.raises(ValueError, match=r"y_true must hold at least one label; got none\."):
+        as_labels(made([]))
     with pytest.raises(TypeError, match=r"y_true must hold labels of one kind; got .*, the odd one .* at index 2\."):
         as_labels(made(["a", "b", None, "a"]))
     with pytest.raises(ValueError, match=r"groups must hold a group for each row; got a missing one at index 2\. Drop"):
@@ -568,12 +508,6 @@ def test_a_null_among_the_words_of_a_dictionary_is_refused_by_its_place():
     column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["a", None]))
     with pytest.raises(TypeError, match="the odd one None at index 1"):
         as_labels(column)
-
-
-@each_column
-def test_no_cells_at_all_are_refused(made):
-    with pytest.raises(ValueError, match=r"y_true must hold at least one label; got none\."):
-        as_labels(made([]))
 
 
 def test_categories_without_a_row_leave_no_trace():

@@ -6,16 +6,14 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.naive_bayes import GaussianNB
 
 import calibrant as cb
-from calibrant import curves, datasets
+from calibrant import curves
 from calibrant._core import checks as must
 from calibrant.calibrators import Mixture
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import canonical_calibration_error
 from calibrant.registry import entries
-from calibrant.report.page import summarise
 from calibrant.significance import by_class, by_group, hosmer_lemeshow_test, paired_difference
 
 NO_NAMES = "a must hold at least one name; got"
@@ -83,80 +81,29 @@ LABEL = RNG.integers(0, 3, N)
 EVENTS = (np.random.default_rng(1).random((N, 3)) < 0.4).tolist()
 LOGIT = np.linspace(30.0, 60.0, N)
 X = RNG.normal(size=(N, 2))
-FOUND = cb.assess(LABEL, TABLE, n_resamples=9)
-ADVICE = cb.advise(LABEL, TABLE)
 OPTION_VALUES = [
-    (
-        lambda: curves.calibration_map(lambda score: score * 5, Y, P),
-        r"map must give values in \[0, 1\]; got 1\.005 at index",
-    ),
-    (
-        lambda: curves.calibration_map(lambda score: score * np.nan),
-        r"map must give values in \[0, 1\]; got nan at index",
-    ),
+    (lambda: curves.calibration_map(lambda score: score * 5, Y, P), r"values in \[0, 1\]; got 1\.005 at index"),
+    (lambda: curves.calibration_map(lambda score: score * np.nan), r"values in \[0, 1\]; got nan at index"),
     (lambda: cb.smooth_reliability_curve(Y, P, smoother="local", bandwidth=0.1), "bandwidth must be left out for a"),
-    (lambda: entries(np.array([0.5, 0.5])), r"kind must be one of 'metric', .*; got array\(\[0\.5, 0\.5\]\)\. Pass"),
-    (
-        lambda: hosmer_lemeshow_test(Y, P, n_resamples=10**30),
-        "n_resamples must be at most 10000000; got 10{30}. 1000 is",
-    ),
+    (lambda: hosmer_lemeshow_test(Y, P, n_resamples=10**30), "n_resamples must be at most 10000000; got 10{30}. 1000"),
     (lambda: cb.expected_calibration_error(Y, P, binning=10**30), "n_bins must be at most 10000000; got 10{30}. 10 to"),
     (lambda: entries(()), r"kind must be one of 'metric', .*; got \(\)\. Pass one"),
     (lambda: cb.log_loss(Y, P, clip=0.5), "clip must be a number, at least 0 and below 0.5; got 0.5"),
     (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=0.0), r"bandwidth must be a number, at least 0\.001 and at"),
-    (
-        lambda: cb.smooth_reliability_curve(Y, P, bandwidth=2),
-        r"bandwidth must be a number, at least 0\.001 and at most 1",
-    ),
-    (
-        lambda: cb.expected_calibration_error(Y, P, input=np.array([0.5, 0.5])),
-        "input must be 'probability' or 'logit';",
-    ),
-    (lambda: datasets.make_survey_forecast(-1), "n must be a whole number, at least 1; got -1. Pass"),
-    (lambda: datasets.make_softmax_forecast(0, 3), "n must be a whole number, at least 1; got 0. Pass 1000"),
-    (
-        lambda: cb.paired_test(WORDS, P, P**2),
-        r"Say which label the probability speaks of: pos_label='no' or pos_label='yes'\.",
-    ),
+    (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=2), r"at least 0\.001 and at most 1"),
+    (lambda: cb.paired_test(WORDS, P, P**2), r"the probability speaks of: pos_label='no' or pos_label='yes'\."),
     (lambda: paired_difference(Y, P, np.column_stack([1 - P, P])), r"Compare forecasts of the same rows and classes\."),
     (lambda: cb.advise(Y, P, n_folds=1), r"Pass n_folds=5\."),
     (lambda: paired_difference(Y, P, P**2, level=95), r"For a 95 % interval pass level=0\.05\."),
-    (
-        lambda: cb.paired_test(Y, P, P**2, alternative="smaller"),
-        r"alternative must be one of 'greater', 'less', 'two-sided'; got 'smaller'\. Pass one of them\.",
-    ),
-    (
-        lambda: summarise({"a": cb.assess(LABEL, TABLE, metrics=["nll"], n_resamples=9)}),
-        r"was assessed without accuracy, ece\. Add them to metrics=\.",
-    ),
+    (lambda: cb.paired_test(Y, P, P**2, alternative="smaller"), r"'two-sided'; got 'smaller'\. Pass one of them\."),
     (lambda: cb.equivalence_test(Y, P, bound=2), r"Pass the largest error that you accept, such as 0\.02\."),
 ]
 OPTION_TYPES = [
-    (lambda: summarise({"a": FOUND, "b": FOUND}, advice=ADVICE), r"Pass {'name': advise\(\.\.\.\)}\."),
-    (lambda: cb.CalibratedClassifier(GaussianNB(), 3).fit(X, Y), r"Pass 'temperature', or TemperatureScaling\(\)\."),
     (lambda: by_class("cox", Y, P), "test must be a function such as spiegelhalter_test; got 'cox'. Pass it with"),
-    (lambda: by_group("cox", Y, P, Y), "test must be a function such as spiegelhalter_test; got 'cox'"),
-    (
-        lambda: by_class(lambda y, p: cb.spiegelhalter_test(y, p), Y, P, sample_weight=P),
-        "test must take y_true, y_prob,",
-    ),
+    (lambda: by_class(lambda y, p: y, Y, P, sample_weight=P), "test must take y_true, y_prob,"),
     (lambda: by_group(lambda *rows, **data: 0.5, Y, P, Y), "test must return a TestResult; <function .*> returned"),
     (lambda: curves.plot_roc(curves.roc_curve(Y, P), panels=1), "panels must be a list of names;"),
     (lambda: canonical_calibration_error(Y, P, binning=cb.EqualMass(5)), "binning must be a whole number, a word, or"),
-    (
-        lambda: cb.plot_reliability(cb.reliability_curve(Y, P), panels=0.5),
-        r"panels must be a list of names; got 0\.5\.",
-    ),
-    (
-        lambda: curves.plot_smooth_reliability(cb.smooth_reliability_curve(Y, P), panels=int),
-        "panels must be a list of names;",
-    ),
-    (
-        lambda: curves.plot_bin_test(curves.bin_test_curve(Y, P), panels=1),
-        r"panels must be a list of names; got 1\. Pass a list",
-    ),
-    (lambda: cb.paired_test(Y, P, P, alternative={}), r"alternative must be one of .*; got \{\}"),
-    (lambda: datasets.make_softmax_forecast(0.5, 3), "n must be a whole number, at least 1; got 0.5"),
 ]
 
 
@@ -180,21 +127,19 @@ def test_a_map_that_misses_an_end_by_rounding_is_clipped():
 
 HINTS = {
     "one score": (
+        ValueError,
         lambda: cb.BetaCalibration().fit(TABLE, LABEL),
         r"Say how: ByNotion\(BetaCalibration\(\), 'class-wise'\)\.",
         lambda: cb.ByNotion(cb.BetaCalibration(), "class-wise").fit(TABLE, LABEL),
     ),
     "several events a row": (
+        ValueError,
         lambda: cb.log_loss(EVENTS, TABLE),
         r"an event of its own \(multilabel\): .* np\.asarray\(y_true\)\[:, k\] with np\.asarray\(y_prob\)\[:, k\]\.",
-        lambda: [cb.log_loss(np.asarray(EVENTS)[:, k], np.asarray(TABLE)[:, k]) for k in range(3)],
-    ),
-    "one-hot rows": (
-        lambda: cb.log_loss(np.eye(3)[LABEL], TABLE),
-        r"If it is one-hot encoded, pass y_true\.argmax\(axis=1\)",
-        lambda: cb.log_loss(np.eye(3)[LABEL].argmax(axis=1), TABLE),
+        lambda: cb.log_loss(np.asarray(EVENTS)[:, 0], np.asarray(TABLE)[:, 0]),
     ),
     "answers in other words": (
+        ValueError,
         lambda: cb.paired_test(Y, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P]), y_true_b=WORDS),
         r"got \[0, 1\] and \['no', 'yes'\]\. Write both with the same labels",
         lambda: cb.paired_test(
@@ -202,24 +147,25 @@ HINTS = {
         ),
     ),
     "no calibrator": (
+        TypeError,
         lambda: cb.SafeCalibrator(3).fit(P, Y),
         r"Pass 'temperature', or TemperatureScaling\(\)\.",
         lambda: (cb.SafeCalibrator("temperature").fit(P, Y), cb.SafeCalibrator(cb.TemperatureScaling()).fit(P, Y)),
     ),
-}
-
-WARNINGS = {
     "few rows": (
+        CalibrationWarning,
         lambda: cb.SafeCalibrator().fit(P[:4], [0, 1, 0, 1]),
         r"Fit on more rows\.",
         lambda: cb.SafeCalibrator().fit(P, Y),
     ),
     "one class": (
+        CalibrationWarning,
         lambda: cb.TemperatureScaling().fit(TABLE, np.zeros(N, dtype=int)),
         r"Fit on more rows\.",
         lambda: cb.TemperatureScaling().fit(TABLE, LABEL),
     ),
     "logits that are one probability": (
+        CalibrationWarning,
         lambda: cb.HistogramBinning(input="logit").fit(LOGIT, Y),
         r"or take a method of log-odds such as PlattScaling\.",
         lambda: cb.PlattScaling(input="logit").fit(LOGIT, Y),
@@ -228,19 +174,9 @@ WARNINGS = {
 
 
 @pytest.mark.parametrize("case", HINTS)
-def test_what_an_error_tells_to_do_works(case):
-    wrong, hint, right = HINTS[case]
-    with pytest.raises((ValueError, TypeError), match=hint):
-        wrong()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", CalibrationWarning)
-        right()
-
-
-@pytest.mark.parametrize("case", WARNINGS)
-def test_what_a_warning_tells_to_do_leaves_no_warning(case):
-    wrong, hint, right = WARNINGS[case]
-    with pytest.warns(CalibrationWarning, match=hint):
+def test_what_an_error_or_a_warning_tells_to_do_works_without_a_warning(case):
+    kind, wrong, hint, right = HINTS[case]
+    with (pytest.warns if kind is CalibrationWarning else pytest.raises)(kind, match=hint):
         wrong()
     with warnings.catch_warnings():
         warnings.simplefilter("error", CalibrationWarning)
@@ -250,23 +186,15 @@ def test_what_a_warning_tells_to_do_leaves_no_warning(case):
 # Progress bars
 
 
-def test_items_pass_through_in_their_order():
-    assert list(must.tracked(iter("abc"), 3, show=False, desc="items", unit="item")) == ["a", "b", "c"]
-
-
 def test_a_bar_counts_the_items_and_is_gone_afterwards(monkeypatch):
     pytest.importorskip("tqdm")
     shown = io.StringIO()
     monkeypatch.setattr(sys, "stderr", shown)
+    assert list(must.tracked(iter("abc"), 3, show=False, desc="items", unit="item")) == ["a", "b", "c"]
+    assert shown.getvalue() == ""  # where nobody asked
     assert list(must.tracked(range(3), 3, show=True, desc="rows mapped", unit="row")) == [0, 1, 2]
     assert "rows mapped" in shown.getvalue()
     assert shown.getvalue().rstrip("\r").endswith(" ")  # the line is wiped
-
-
-def test_nothing_is_written_where_nobody_asked(capsys):
-    with must.progress_bar(2, show=False, desc="fit", unit="step") as advance:
-        advance(2)
-    assert capsys.readouterr().err == ""
 
 
 def test_without_tqdm_the_work_is_done_all_the_same(monkeypatch, capsys):
@@ -280,11 +208,6 @@ def test_a_bar_is_closed_when_the_work_fails(monkeypatch):
     pytest.importorskip("tqdm")
     shown = io.StringIO()
     monkeypatch.setattr(sys, "stderr", shown)
-
-    def fail():
-        with must.progress_bar(2, show=True, desc="fit", unit="step"):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fail()
+    with pytest.raises(KeyboardInterrupt), must.progress_bar(2, show=True, desc="fit", unit="step"):
+        raise KeyboardInterrupt
     assert shown.getvalue().rstrip("\r").endswith(" ")

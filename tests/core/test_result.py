@@ -1,4 +1,4 @@
-"""What a class of results gets from its declarations: columns, a representation, read-only arrays and a picture."""
+"""What a class of results gets from its declarations: columns, a representation and read-only arrays."""
 
 import inspect
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
+from calibrant._core.result import Record, Result, Table, under
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,24 +83,3 @@ def test_arrays_cannot_be_written_to_and_those_given_stay_as_they_are():
     with pytest.raises(ValueError, match="read-only"):
         part.score[0] = 2.0
     assert given.flags.writeable
-
-
-def test_a_picture_is_drawn_by_name_on_the_axes_that_are_given(monkeypatch):
-    from calibrant.curves import corp
-
-    calls = []
-    monkeypatch.setattr(corp, "plot_corp", lambda *args, **options: calls.append((args, options)))
-
-    @dataclass(frozen=True, eq=False)
-    class Drawn(DrawnResult):
-        _picture = Picture("a thing", "curves.corp.plot_corp", options="``band``.", axes="axes", of="value")
-        _summary = ""
-
-        value: float
-
-    Drawn(3.0).plot()
-    Drawn(4.0).plot("here", style="lines")
-    assert calls == [((3.0,), {}), ((4.0,), {"axes": "here", "style": "lines"})]
-    assert inspect.getdoc(Drawn.plot).startswith("Draw a thing with matplotlib.")
-    assert "``band``." in Drawn.plot.__doc__
-    assert list(inspect.signature(Drawn.plot).parameters) == ["self", "ax", "options"]

@@ -1,4 +1,4 @@
-"""Whoever is told to pass rows= can pass it: every public function, calibrator and command gets rows off by too much."""
+"""Whoever is told to pass rows= can pass it: every public function gets rows off by too much."""
 
 import inspect
 import re
@@ -6,13 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from calibrant import ByNotion, TemperatureScaling, cli, spiegelhalter_test
+from calibrant import TemperatureScaling, spiegelhalter_test
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.lazy import homes, load
-from calibrant._core.registry import entries
-from calibrant.calibrators.base import BinaryCalibrator
-from calibrant.cli.options import parser
-from calibrant.interop.tables import write_table
 
 RNG = np.random.default_rng(2)
 P = RNG.uniform(0.05, 0.95, 40)
@@ -98,52 +94,6 @@ def test_a_function_that_tells_to_pass_rows_takes_it_and_is_cured(name, table, o
     assert refusal(function, **arguments_of(function, **both), rows=hinted) is None
 
 
-@pytest.mark.parametrize("name", entries("calibrator"))
-def test_a_calibrator_names_no_option_that_it_lacks_and_dividing_by_hand_cures(name):
-    made = entries("calibrator")[name].target()
-    calibrator = ByNotion(made, "class-wise") if isinstance(made, BinaryCalibrator) else made
-    told = refusal(calibrator.fit, VOTES, Y)
-    assert re.search(r"[Dd]ivide each row by its sum", told)
-    assert "rows=" not in told
-    assert "normalize=" not in told
-    assert refusal(calibrator.fit, VOTES / VOTES.sum(axis=1, keepdims=True), Y) is None
-
-
-COMMANDS = {
-    "assess": ["--resamples", "9"],
-    "test": ["--tests", "spiegelhalter"],
-    "advise": [],
-    "compare": ["--resamples", "9"],
-    "fit": ["-o", "out.json"],
-    "apply": ["-o", "out.csv"],
-    "decide": [],
-    "monitor": [],
-    "plan": ["--detect", "0.15"],
-    "report": ["-o", "out.html", "--resamples", "9"],
-}
-
-
-@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
-@pytest.mark.parametrize(("off", "option"), [(VOTES, "--normalize"), (PERCENT, "--percent")], ids=["votes", "percent"])
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_names_the_option_that_cures(command, off, option, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    write_table("off.csv", {"label": Y, "p_0": off[:, 0], "p_1": off[:, 1]})
-    write_table("good.csv", {"label": Y, "p_0": TABLE[:, 0], "p_1": TABLE[:, 1]})
-    assert cli.main(["fit", "good.csv", "--method", "temperature", "-o", "c.json"]) == 0
-    words = [command, *(["c.json"] if command == "apply" else []), "off.csv", *COMMANDS[command]]
-    capsys.readouterr()
-    assert cli.main(words) == 2
-    assert f"Here: {option}." in capsys.readouterr().err
-    assert cli.main([*words, option]) == 0
-
-
-def test_every_command_that_reads_probabilities_is_tried():
-    (subparsers,) = (action for action in parser()._actions if action.choices)
-    reading = {name for name, command in subparsers.choices.items() if "--normalize" in command.format_help()}
-    assert reading == set(COMMANDS)
-
-
 # Within 0.001
 
 
@@ -155,9 +105,5 @@ def test_a_sum_of_0999_is_within_0001(dtype):
             parts = RNG.multinomial(round(total * 1e6), np.full(n_classes, 1 / n_classes), size=20)
             prob = np.array([[float(f"{part / 1e6:.6f}") for part in row] for row in parts], dtype=dtype)
             assert as_problem(np.arange(20) % n_classes, prob).size == 20
-
-
-def test_percent_that_sum_to_999_pass_as_well(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_table("p.csv", {"label": [0, 1] * 9, "p_0": [33.3, 66.6] * 9, "p_1": [66.6, 33.3] * 9})
-    assert cli.main(["assess", "p.csv", "--percent", "--metrics", "nll", "--resamples", "9"]) == 0
+    percent = np.array([[33.3, 66.6], [66.6, 33.3]])
+    assert as_problem([0, 1], percent, rows="percent").size == 2

@@ -1,6 +1,7 @@
 """Other shares of the classes: known ones, and what sampling and weights did."""
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,8 +98,7 @@ def test_a_number_is_a_number_of_whatever_kind_and_a_flag_is_none():
 
 
 def test_a_dict_speaks_of_the_columns_of_a_data_frame_by_their_names():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame({"dog": [0.5], "cat": [0.5]})
+    frame = pl.DataFrame({"dog": [0.5], "cat": [0.5]})
     np.testing.assert_allclose(undo_undersampling(frame, {"cat": 0.25, "dog": 1.0}), [[0.2, 0.8]])
     np.testing.assert_allclose(undo_class_weight(frame, {"cat": 4.0}), [[0.8, 0.2]])
     np.testing.assert_allclose(undo_class_weight(frame, {1: 4.0}), [[0.8, 0.2]])
@@ -134,8 +134,6 @@ REFUSED = [
         lambda: estimate_prior([0.2], old_prior=[1.0, 1e-310]),
         r"old_prior must be at least 1e-100; got 1e-310 at index 1",
     ),
-    (lambda: estimate_prior([0.2], old_prior=[1.0, 0.0]), r"old_prior must be positive; got 0"),
-    (lambda: estimate_prior([0.2], old_prior=[0.5, 0.3]), r"old_prior must sum to one within"),
 ]
 
 

@@ -1,6 +1,7 @@
 """The optimal threshold: where deciding for the event begins to be the cheaper."""
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -129,14 +130,10 @@ def test_decisions_have_the_names_of_the_classes_and_of_what_else_can_be_done():
     assert decide(prob, two).names.tolist() == [0, 1, "abstain 1", "abstain 2"]
     assert decide(prob, two, extra=["ask", "wait"]).names.tolist() == [0, 1, "ask", "wait"]
     assert decide(prob, 1 - np.eye(2)).named.dtype.kind in "iu"
-    assert repr(decide(prob, cost)) == "Decisions(0: 1, abstain: 1; expected cost 0.2)"
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_columns_that_have_words_for_names_are_the_classes(library):
-    library = pytest.importorskip(library)
-    build = getattr(library, "table", None) or library.DataFrame
-    frame = build({"dog": [0.9, 0.5], "cat": [0.1, 0.5]})
+def test_columns_that_have_words_for_names_are_the_classes():
+    frame = pl.DataFrame({"dog": [0.9, 0.5], "cat": [0.1, 0.5]})
     found = decide(frame, [[0, 1, 0.3], [1, 0, 0.3]])
     assert found.named.tolist() == ["dog", "abstain"]
     assert decide(frame, 1 - np.eye(2), labels=[0, 1]).names.tolist() == [0, 1]
@@ -146,7 +143,6 @@ REFUSED = [
     ([[0, -1], [1, 0]], {}, r"cost_matrix must not be negative; got -1 at index \(0, 1\)\. Add a number"),
     ([[2, 1], [1, 0]], {}, r"a right decision must not cost more than a wrong one; got 2 for deciding 0 and 1"),
     ([[0, 1]], {}, r"cost_matrix must have a row a class .* got shape \(1, 2\)"),
-    ([[0], [1]], {}, r"cost_matrix must have a row a class .* got shape \(2, 1\)"),
     ([0, 1], {}, r"cost_matrix must have a row a class .* got shape \(2,\)"),
     ([[0, np.nan], [1, 0]], {}, r"cost_matrix must be finite; got nan at index \(0, 1\)"),
     ([[0, 1], [1, 0]], {"extra": "ask"}, r"extra must name each of the 0 decisions .* got \['ask'\]"),
@@ -223,24 +219,22 @@ def test_printed_it_is_a_table():
         "accuracy 100.00%",
         "mean cost 0.1, expected by the probabilities 0.2",
     ]
-    assert repr(found) == "ConfusionTable(classes=2, accuracy=1, mean_cost=0.1, expected_cost=0.2)"
     assert str(confusion_table([0, 1], [0.2, 0.7], threshold=0.25)).splitlines()[4] == "threshold 0.25"
     none = confusion_table([0, 0], [0.5, 0.5], cost_matrix=[[0, 1, 0.1], [1, 0, 0.1]])
     assert "accuracy -" in str(none)
     assert "nan" not in str(none)
-    many = confusion_table(range(20), np.full((20, 20), 0.05))
-    assert str(many).startswith("accuracy 5.00%")
+    assert str(confusion_table(range(20), np.full((20, 20), 0.05))).startswith("accuracy 5.00%")
 
 
-NO_TABLE = [
-    ([0.2, 0.7], {"threshold": 1.5}, ValueError, r"threshold must be .* at most 1; got 1\.5\. It is compared"),
-    ([0.2, 0.7], {"cost_matrix": [[0, 1], [1e200, 0]]}, ValueError, r"cost_matrix must be at most 1e\+100; got"),
-    (np.full((2, 3), 1 / 3), {"threshold": 0.5}, ValueError, r"y_prob must speak of one event; got 3 classes"),
-    ([0.2, 0.7], {"cost_matrix": np.eye(3)}, ValueError, r"cost_matrix must have a row a class"),
-]
-
-
-@pytest.mark.parametrize(("forecast", "options", "error", "message"), NO_TABLE)
-def test_what_cannot_be_counted_is_refused_with_what_to_do(forecast, options, error, message):
-    with pytest.raises(error, match=message):
+@pytest.mark.parametrize(
+    ("forecast", "options", "message"),
+    [
+        ([0.2, 0.7], {"threshold": 1.5}, r"threshold must be .* at most 1; got 1\.5\. It is compared"),
+        ([0.2, 0.7], {"threshold": -0.1}, r"threshold must be .* at least 0 .*; got -0\.1"),
+        ([0.2, 0.7], {"cost_matrix": [[0, 1], [1e200, 0]]}, r"cost_matrix must be at most 1e\+100; got"),
+        (np.full((2, 3), 1 / 3), {"threshold": 0.5}, r"y_prob must speak of one event; got 3 classes"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_with_what_to_do(forecast, options, message):
+    with pytest.raises(ValueError, match=message):
         confusion_table([0, 1], forecast, **options)

@@ -26,6 +26,9 @@ def test_the_artists_carry_the_arrays_of_the_table(table):
     known = np.isfinite(table.drift_evidence)
     np.testing.assert_allclose(lines["drift"][known], np.clip(table.drift_evidence[known], 1e-3, 1e9))
     assert known.tolist() == [False] * 3 + [True] * 9
+    (band,) = (patch for patch in lower.patches if patch.get_label() == "reference")
+    of_reference = band.get_patch_transform().transform_path(band.get_path()).get_extents()
+    assert of_reference.intervalx.tolist() == [-0.5, 2.5]
     assert lower.get_yscale() == "log"
     rings = [line.get_xdata()[0] for line in lower.lines if line.get_fillstyle() == "none"]
     assert rings == [table.window.index(alarm.window) for alarm in table.alarms]

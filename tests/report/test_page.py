@@ -262,15 +262,11 @@ def by_prediction(*groups):
     ("assessment", "word"),
     [
         (lambda: by_prediction((0.9, 0.7), (0.9, 0.7), (0.9, 0.7)), "Over-confident by 20.0 points"),
-        (lambda: by_prediction((0.6, 0.75), (0.6, 0.75), (0.6, 0.75)), "Under-confident by 15.0 points"),
-        (lambda: binary((0.3, 0.2), (0.9, 0.8)), "Too high by 10.0 points"),
-        (lambda: binary((0.3, 0.4), (0.7, 0.8)), "Too low by 10.0 points"),
-        (lambda: binary((0.3, 0.5), (0.7, 0.5)), "Too extreme by 20.0 points"),
         (lambda: binary((0.4, 0.3), (0.6, 0.7)), "Too timid by 10.0 points"),
         (lambda: binary((0.2, 0.3), (0.4, 0.3), (0.6, 0.5), (0.8, 0.9)), "Too high for some"),
         (lambda: by_prediction((0.7, 0.8), (0.7, 0.6), (0.7, 0.7)), "Off by class: class"),
     ],
-    ids=["table over", "table under", "too high", "too low", "event over", "event under", "wave", "by class"],
+    ids=["table over", "event under", "wave", "by class"],
 )
 def test_a_report_begins_with_the_verdict(assessment, word):
     found = assessment()
@@ -281,16 +277,11 @@ def test_a_report_begins_with_the_verdict(assessment, word):
     assert more[-1] == ASK
 
 
-@pytest.mark.parametrize(
-    "assessment",
-    [lambda: binary((0.3, 0.3), (0.7, 0.7)), lambda: by_prediction((0.8, 0.8), (0.8, 0.8), (0.8, 0.8))],
-    ids=["binary", "table"],
-)
-def test_a_calibrated_forecast_shows_nothing_and_is_not_called_proven(assessment):
-    how, real, then = findings(assessment())
-    assert how.startswith(f"No miscalibration was detected in {assessment().n_rows} rows: ")
+def test_a_calibrated_forecast_shows_nothing_and_is_not_called_proven():
+    how, real, then = findings(binary((0.3, 0.3), (0.7, 0.7)))
+    assert how.startswith("No miscalibration was detected in 2000 rows: ")
     assert "is within the noise" in real
-    assert then.startswith(f"No miscalibration is visible in {assessment().n_rows} rows.")
+    assert then.startswith("No miscalibration is visible in 2000 rows.")
     assert "no proof of calibration" in then
 
 
@@ -302,13 +293,6 @@ def test_findings_quote_the_figures_of_the_assessment():
     assert f"the ECE is {ece.value:.4f}, and {ece.noise_floor:.4f} is expected of a calibrated forecast" in real
     assert ece.pvalue == 1 / 100
     assert "(p <= 0.01, from 99 draws" in real
-
-
-def test_the_event_of_two_classes_is_named():
-    truth = np.where(np.arange(1000) % 1000 < 400, "ill", "well")
-    for prob in (np.full(1000, 0.5), np.full((1000, 2), 0.5)):
-        how, *_ = findings(assess(truth, prob, pos_label="ill", n_resamples=99))
-        assert how.endswith(": class ill occurred in 40.0 % of the rows, predicted 50.0 % on average.")
 
 
 # Values
@@ -406,14 +390,10 @@ def test_a_line_joins_neighbours_of_enough_rows_alone():
 
 ONE = assess([0, 1], [0.3, 0.6], n_resamples=1)
 ASIDE = ["advice", "clinical"]
+OF_ONE = {"advice": advise([0, 1], [0.3, 0.6])}
 REFUSED = [
     ({}, {}, ValueError, "at least one assessment; got an empty dict"),
-    (
-        {"a": ONE, "b": ONE},
-        {"advice": advise([0, 1], [0.3, 0.6])},
-        TypeError,
-        "advice must say which .*; got one for a, b",
-    ),
+    ({"a": ONE, "b": ONE}, OF_ONE, TypeError, "advice must say which .*; got one for a, b"),
 ]
 REFUSED += [
     (one, {}, TypeError, "a report must be of type Assessment; got") for one in (3, "x", [], {"a": 1}, {"a": None})
