@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant import optimal_threshold
+from calibrant import measure, optimal_threshold, spiegelhalter_test
 from calibrant._core.registry import entries
 from calibrant.decisions.thresholds import threshold_of
 from tools import make_gallery
@@ -187,6 +187,31 @@ def test_pages_agree_on_what_to_take_for_two_classes_and_hundreds_of_rows():
     assert f"do harm in {harmed(('sms',), False)} % of the experiments, the others in {harmed(others, False)} %" in said
     assert harmed(structured, False) == "22"
     assert f"all in {harmed(structured + others, True)} %" in said
+
+
+# What the FAQ advises
+
+
+def test_a_soft_label_is_two_rows_with_weights():
+    p, q = np.random.default_rng(0).uniform(0.1, 0.9, (2, 200))
+    label, weight = np.repeat([1, 0], 200), np.append(q, 1 - q)
+    found = measure(label, np.append(p, p), sample_weight=weight, metrics=["brier", "nll"])
+    assert found["brier"] == pytest.approx(np.mean(q * (1 - p) ** 2 + (1 - q) * p**2))
+    assert found["nll"] == pytest.approx(-np.mean(q * np.log(p) + (1 - q) * np.log(1 - p)))
+
+
+def test_tests_of_repeated_rows_reject_too_often_and_of_one_row_a_patient_do_not():
+    """Calibrated forecasts of 100 patients, of which each has five equal rows."""
+    rejected = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        p = rng.uniform(0.1, 0.9, 100)
+        y = rng.random(100) < p
+        pairs = [(y, p), (np.repeat(y, 5), np.repeat(p, 5))]
+        rejected.append([spiegelhalter_test(*pair).pvalue < 0.05 for pair in pairs])
+    one, all_rows = np.mean(rejected, axis=0)
+    assert one < 0.12
+    assert all_rows > 0.25
 
 
 # The gallery
