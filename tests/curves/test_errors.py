@@ -177,17 +177,6 @@ def test_the_criterion_of_a_notion_is_the_mean_over_its_problems(table, binning,
     assert 0.0 <= quality.criterion <= 0.25 + 1e-12
 
 
-@given(rows=columns())
-def test_isotonic_bins_violate_nothing_and_none_of_the_same_order_is_better(rows):
-    label, score, weight = rows
-    options = {"sample_weight": weight, **BOTH}
-    best = binning_quality(label, score, binning=Isotonic(), **options)
-    assert (best.n_violations, best.largest_violation) == (0, 0.0)
-    for other in (EqualMass(3), EqualWidth(3), BoundedIsotonic(2, 6)):
-        quality = binning_quality(label, score, binning=other, **options)
-        assert quality.n_violations > 0 or quality.criterion >= best.criterion - 1e-12
-
-
 # Violations
 
 
