@@ -327,11 +327,6 @@ def test_the_value_is_the_error_and_the_interval_holds_it_without_its_bias(spell
     assert found.noise_floor is not None
 
 
-def test_the_root_of_squares_is_estimated_as_the_norm_of_gaps():
-    found = estimate_calibration_error(Y, P, loss="squared gap", norm="root", **BRIEFLY)
-    assert found == pytest.approx(estimate_calibration_error(Y, P, norm="l2", **BRIEFLY))
-
-
 def test_the_default_is_the_same_each_time_and_none_draws_anew():
     first, again = (estimate_calibration_error(Y, P, n_resamples=50) for _ in range(2))
     assert first == again

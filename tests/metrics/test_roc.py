@@ -177,30 +177,7 @@ def test_the_points_are_those_of_the_definition(rows):
     np.testing.assert_allclose(np.column_stack([found.threshold, found.fpr, found.tpr]), expected, atol=1e-12)
 
 
-# The hull
-
-
-@given(rows=both)
-def test_the_hull_is_the_highest_chord_over_every_point(rows):
-    found = points_of(*rows)
-    corners = drawn(found)
-    hull = corners[found.vertex]
-    for x, y in corners:
-        height = reference.height_of_hull(corners.tolist(), x)
-        assert height == pytest.approx(reference.height_of_hull(hull.tolist(), x), abs=1e-12)
-        assert y <= height + 1e-12
-
-
 # Theorem 2.1
-
-
-@given(rows=both)
-def test_the_roc_curve_of_the_isotonic_fit_is_the_hull(rows):
-    label, score, weight = rows
-    fitted = cb.IsotonicCalibration(finite=None).fit(score, label, sample_weight=weight).calibrate(score)
-    before, after = points_of(*rows), points_of(label, fitted, weight)
-    assert after.auc == pytest.approx(before.hull_auc, abs=1e-12)
-    assert after.hull_auc == pytest.approx(before.hull_auc, abs=1e-12)
 
 
 @given(rows=whole)
