@@ -1,7 +1,6 @@
 """Which of two forecasts is better, and whether an error is at most so much: definitions, sizes and power."""
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from calibrant.metrics.kinds import as_metric, metric_named
 from calibrant.significance import differences as paired
 from calibrant.significance import paired_difference
 from calibrant.significance.differences import _shifts_of
+from calibrant.sums.draws import Bootstrap
 
 
 def sigmoid(z):
@@ -169,6 +169,18 @@ def test_rows_are_drawn_anew_for_a_metric_that_is_neither_mean_nor_error():
     ]
     ratio = np.mean([f.standard_error for f in found]) / np.std([f.difference for f in found], ddof=1)
     assert abs(np.log(ratio)) < 4 / np.sqrt(2 * runs)
+
+
+def test_differences_in_fixed_cells_are_those_of_the_rows_that_are_drawn():
+    y, *both = over_confident(np.random.default_rng(0), 60)
+    a, b = (as_problem(y, p) for p in both)
+    metric, drawn = as_metric("ece", 5), Bootstrap(a.weights, 20, np.random.default_rng(1))
+    errors = [
+        [metric.target(y, p, binning=5, sample_weight=times) for p in both] for times in drawn.counts[:, drawn.group]
+    ]
+    for other, expected in ((b, np.subtract(*np.transpose(errors))), (None, np.transpose(errors)[0])):
+        found = metric._drawn_differences(a, other, 20, np.random.default_rng(1))
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
 def test_the_test_states_the_difference_that_is_estimated():
@@ -432,9 +444,3 @@ def test_the_null_distribution_is_about_the_bound_and_a_frame_holds_it():
     assert abs(found.null.values.mean() - 0.1) < 0.01
     assert found.pvalue == (1 + np.sum(found.null.values <= found.statistic)) / 1001
     assert found.to_frame("polars").select("bound", "upper", "level").row(0) == (0.1, found.upper, 0.2)
-
-
-def test_bound_and_level_may_be_any_numbers():
-    y, p = [0, 1, 1, 0, 1] * 20, [0.2, 0.7, 0.9, 0.3, 0.6] * 20
-    asked = equivalence_test(y, p, bound=Fraction(1, 20), level=Fraction(1, 10), n_resamples=50)
-    assert asked.pvalue == equivalence_test(y, p, bound=0.05, level=0.1, n_resamples=50).pvalue

@@ -51,11 +51,13 @@ def test_statistic_and_pvalue_are_numbers_of_rows_in_any_order_that_are_not_touc
     same(run(name, label[::-1], prob[::-1], sample_weight=weight[::-1]).statistic, found.statistic)
 
 
-@pytest.mark.parametrize("name", ["hosmer-lemeshow", "kolmogorov-smirnov", "kuiper", "spiegelhalter"])
+@pytest.mark.parametrize("name", ["cox", "hosmer-lemeshow", "kolmogorov-smirnov", "kuiper", "spiegelhalter"])
 @given(rows=columns())
-def test_equal_weights_that_are_no_counts_are_no_weights(name, rows):
-    label, prob, _ = rows
+def test_weights_that_are_no_counts_have_any_unit_and_equal_ones_are_none(name, rows):
+    label, prob, weight = rows
     same(run(name, label, prob, sample_weight=np.full(len(label), 0.7)).pvalue, run(name, label, prob).pvalue)
+    one, other = (run(name, label, prob, sample_weight=weight / unit) for unit in (7.0, 700.0))
+    same(other.statistic, one.statistic)
 
 
 # Tests of two forecasts
