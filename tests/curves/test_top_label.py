@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from hypothesis import example, given
-from hypothesis import strategies as st
 from matplotlib.collections import LineCollection, PathCollection
 from reference import binned, top_label_diagram
 from strategies import tables
@@ -62,21 +61,6 @@ def test_the_top_label_point_is_as_far_as_its_gap_on_the_side_of_the_accuracy_if
 
 
 # What comes in
-
-
-@given(
-    rows=tables(weights=st.integers(0, 3)).filter(lambda rows: rows[2].any()),
-    binning=st.sampled_from([4, EqualMass(3)]),
-)
-def test_a_pair_of_prediction_and_probability_is_as_good_as_the_table(rows, binning):
-    label, prob, weight = rows
-    names = np.array(["pear", "apple", "quince", "plum"])[: prob.shape[1]]
-    options = {"binning": binning, "sample_weight": weight, "labels": names.tolist()}
-    table = top_label_curve(names[label], prob, **options)
-    pair = top_label_curve(names[label], prob.max(axis=1), y_pred=names[prob.argmax(axis=1)], **options)
-    assert pair.classes == table.classes == tuple(names)
-    for name in ("share", "gap", "class_gap", "top_label_gap"):
-        np.testing.assert_array_equal(getattr(pair, name), getattr(table, name))
 
 
 # The result

@@ -145,10 +145,9 @@ def test_the_input_is_not_touched(entry):
     rng = np.random.default_rng(0)
     for prob in (rng.random(30), rng.dirichlet(np.ones(3), 30)):
         rows = rng.integers(0, 1 + prob.ndim, 30), prob, rng.integers(1, 4, 30).astype(float)
-        before = [column.copy() for column in rows]
+        for column in rows:
+            column.flags.writeable = False
         entry.target(rows[0], prob, sample_weight=rows[2])
-        for column, copy in zip(rows, before, strict=True):
-            np.testing.assert_array_equal(column, copy)
 
 
 @pytest.mark.deep
@@ -157,11 +156,8 @@ def test_the_input_is_not_touched(entry):
 def test_the_layout_in_memory_is_irrelevant(entry, rows):
     label, prob, weight = rows
     value = of(entry, label, prob, sample_weight=weight)
-    frozen = [column.copy() for column in rows]
-    for column in frozen:
-        column.flags.writeable = False
     strided = [np.repeat(column, 2, axis=0)[::2] for column in rows]
-    for other in (frozen, (label, np.asfortranarray(prob), weight), strided):
+    for other in ((label, np.asfortranarray(prob), weight), strided):
         same(of(entry, other[0], other[1], sample_weight=other[2]), value)
 
 

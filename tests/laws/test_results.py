@@ -86,7 +86,6 @@ def example(name):
 
 RESULTS = classes(Result)
 DRAWN = [c for c in RESULTS if hasattr(c, "plot")]
-PANELS = [c for c in classes(Record) if not issubclass(c, Result)]
 
 
 def names(found):
