@@ -109,13 +109,6 @@ def test_arrows_lead_from_each_point_to_what_the_map_makes_of_its_mean_probabili
     assert {"moved by a", "moved by b"} <= {text.get_text() for text in ax.get_legend().get_texts()}
 
 
-def test_every_class_has_a_panel_with_its_name():
-    result = cb.curves.calibration_map(cb.ByNotion(cb.IsotonicCalibration()).fit(PROB, Y), Y, PROB)
-    axes = result.plot(panels=["class 2", "class 7"])
-    assert [ax.get_title() for ax in axes] == ["class 2", "class 7"]
-    np.testing.assert_array_equal(maps_in(axes[1])[0].get_ydata(), result.panels[7].calibrated)
-
-
 # Pictures
 
 

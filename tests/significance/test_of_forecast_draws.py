@@ -30,20 +30,6 @@ def standard_error(share, runs):
     return np.sqrt(share * (1 - share) / runs)
 
 
-# Size and power
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("k", [2, 3, 10])
-@pytest.mark.parametrize("notion", [None, "confidence", "class-wise"])
-def test_with_labels_from_the_forecast_the_size_is_exact(k, notion):
-    rng, rejected = np.random.default_rng(0), 0
-    for run in range(300):
-        prob = rng.dirichlet(np.full(k, 0.7), 30)
-        rejected += kernel_test(drawn(rng, prob), prob, rng=run, notion=notion, n_resamples=99).pvalue <= 0.05
-    assert abs(rejected / 300 - 0.05) < 4 * standard_error(0.05, 300)
-
-
 # What the p-value is made of
 
 
