@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import paired as reference
 
-from calibrant import EqualWidth, equivalence_test, paired_test
+from calibrant import equivalence_test, paired_test
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.exceptions import CalibrationWarning
@@ -107,18 +107,6 @@ def test_blocks_of_draws_are_as_many_draws(monkeypatch):
 
 
 # Size and power
-
-
-def test_errors_of_one_size_and_either_sign_are_as_large():
-    rng, runs = np.random.default_rng(0), 300
-    pvalue = []
-    for _ in range(runs):
-        p = rng.uniform(0.2, 0.4, 800) + 0.4 * rng.integers(0, 2, 800)
-        y = rng.random(800) < p
-        shift = 0.1 * np.sign(p - 0.5)
-        pvalue.append(paired_test(y, p + shift, p - shift, binning=EqualWidth(4)).pvalue)
-    for level in (0.05, 0.5):
-        assert abs(np.mean(np.array(pvalue) <= level) - level) < 4 * np.sqrt(level * (1 - level) / runs)
 
 
 def test_a_metric_with_an_ideal_is_compared_by_the_distance_from_it():
