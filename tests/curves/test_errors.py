@@ -162,6 +162,13 @@ def test_violations_are_counted_and_measured():
     assert (quality.n_violations, quality.largest_violation) == (2, 0.5)
 
 
+def test_rates_that_fall_by_rounding_alone_violate_nothing():
+    quality = binning_quality([1, 0, 1, 0], [0.1, 0.2, 0.6, 0.7], binning=2, sample_weight=[0.1, 0.5, 0.7, 3.5])
+    first, second = quality.panels[0].bins.event_rate
+    assert first > second
+    assert quality.n_violations == 0
+
+
 def test_a_bin_without_rows_lies_between_and_counts_for_nothing():
     quality = binning_quality([1, 1, 0, 1], [0.05, 0.15, 0.95, 0.95], binning=10)
     panel = quality.panels[0]
