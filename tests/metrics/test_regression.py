@@ -289,6 +289,9 @@ def test_the_ratio_to_nothing_expected_has_an_interval_and_a_problem_without_an_
     with pytest.warns(CalibrationWarning):
         ratio = ratio_of([0, 1], [0.0, 0.0])
     np.testing.assert_equal((ratio.lower, ratio.value, ratio.upper, ratio.pvalue), (0.0, np.inf, np.inf, np.nan))
+    with pytest.warns(CalibrationWarning):
+        nothing = ratio_of([0, 0], [0.0, 0.0], labels=[0, 1])
+    assert np.isnan([nothing.lower, nothing.value, nothing.upper, nothing.pvalue]).all()
     prob = np.array([[0.6, 0.4, 0.0], [0.3, 0.7, 0.0], [0.8, 0.2, 0.0], [0.4, 0.5, 0.1]])
     with pytest.warns(CalibrationWarning, match="there is only one class in the problem 'class 2'"):
         calibration_slope([0, 1, 1, 0], prob, notion="class-wise")
