@@ -4,7 +4,6 @@ import pytest
 
 try:
     import matplotlib
-    from matplotlib import pyplot as plt
 except ImportError:
     collect_ignore_glob = ["test_*.py"]
 else:
@@ -16,11 +15,3 @@ def laid_out_where_places_matter(request):
     """Lay no figure out until nothing moves, but for a test that is marked ``settled``."""
     if "settled" not in request.keywords:
         request.getfixturevalue("unsettled")
-
-
-@pytest.fixture(autouse=True)
-def no_open_figures():
-    """Begin and end without open figures, whichever test ran before: several ask how many there are."""
-    plt.close("all")
-    yield
-    plt.close("all")

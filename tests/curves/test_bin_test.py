@@ -12,7 +12,6 @@ from strategies import columns, tables
 
 from calibrant import EqualMass, drawing, load_digits_forecast
 from calibrant.curves import bin_test_curve, plot_bin_test
-from calibrant.drawing import DIAGONAL
 from calibrant.metrics.binned import bin_test_calibration_error
 
 TESTS = ("binomial", "mid-p", "clopper-pearson", "t")
@@ -263,26 +262,6 @@ def test_the_standard_diagram_in_log_odds_leads_no_line_to_where_there_is_none()
 
 
 # What is written
-
-
-def test_the_title_says_how_much_is_rejected_and_by_which_test():
-    result = curve(test="t", level=0.01)
-    assert plot_bin_test(result).get_title() == f"confidence: TCE {result.error:.1f}%\nt-test, level 0.01"
-    binary = bin_test_curve(DIGITS == 3, PROB[:, 3])
-    assert plot_bin_test(binary).get_title() == f"class True: TCE {binary.error:.1f}%\nexact binomial test, level 0.05"
-    assert plot_bin_test(result, style="standard").get_title() == "confidence"
-
-
-def test_the_axes_and_the_legend_say_what_they_show():
-    ax = plot_bin_test(curve())
-    below, beside = rooms(ax)
-    assert (below.get_xlabel(), ax.get_ylabel()) == ("bin", "probability")
-    assert (below.get_ylabel(), beside.get_xlabel()) == ("rows", "rows")
-    words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == ["event rate", "not rejected", "rejected", "accepted values"]
-    ax = plot_bin_test(curve(), style="standard")
-    assert (rooms(ax)[0].get_xlabel(), ax.get_ylabel()) == ("mean probability", "accuracy")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [DIAGONAL, "forecast"]
 
 
 def test_of_many_bins_no_shares_are_written():

@@ -16,7 +16,7 @@ from strategies import tables
 
 import calibrant as cb
 from calibrant import TemperatureScaling, drawing
-from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGrid, SplitTree
+from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGrid
 from calibrant.calibrators import CanonicalBinning, MulticlassRecursivePartitioning
 from calibrant.curves import plot_simplex_partition, plot_simplex_points, simplex_map, simplex_partition, simplex_points
 from calibrant.curves.simplex import mixed, small_triangles
@@ -109,13 +109,6 @@ def test_arrows_lead_from_each_point_to_what_the_map_makes_of_its_mean_probabili
     assert {"moved by a", "moved by b"} <= {text.get_text() for text in ax.get_legend().get_texts()}
 
 
-def test_every_class_has_a_panel_with_its_name():
-    result = cb.curves.calibration_map(cb.ByNotion(cb.IsotonicCalibration()).fit(PROB, Y), Y, PROB)
-    axes = result.plot(panels=["class 2", "class 7"])
-    assert [ax.get_title() for ax in axes] == ["class 2", "class 7"]
-    np.testing.assert_array_equal(maps_in(axes[1])[0].get_ydata(), result.panels[7].calibrated)
-
-
 # Pictures
 
 
@@ -127,22 +120,21 @@ def heat(ax):
     return next(c for c in ax.collections if isinstance(c, TriMesh))
 
 
-def test_the_heat_maps_carry_exactly_the_changes_of_the_result():
+def test_the_heat_maps_carry_exactly_the_changes_of_the_result_between_the_certain_forecasts():
     result = simplex_map(sharper, resolution=11)
+    frame = result.to_frame("polars")
+    assert frame.columns == ["prob_0", "prob_1", "prob_2", "calibrated_0", "calibrated_1", "calibrated_2"]
+    np.testing.assert_array_equal(frame.to_numpy(), np.column_stack([result.prob, sharper(result.prob)]))
     axes = result.plot()
+    places = heat(axes[0])._triangulation
+    corner = np.argmax(result.prob, axis=0)
+    np.testing.assert_allclose(np.column_stack([places.x, places.y])[corner], [LEFT, RIGHT, TOP], atol=1e-3)
     for j, ax in enumerate(axes):
         np.testing.assert_array_equal(heat(ax).get_array(), result.change[:, j])
         low, high = heat(ax).get_clim()
         assert -low == high == np.abs(result.change).max()
         assert ax.get_title() == f"class {j}"
         assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
-
-
-def test_the_corners_are_the_certain_forecasts():
-    result = simplex_map(sharper, resolution=11)
-    places = heat(result.plot()[0])._triangulation
-    corner = np.argmax(result.prob, axis=0)
-    np.testing.assert_allclose(np.column_stack([places.x, places.y])[corner], [LEFT, RIGHT, TOP], atol=1e-3)
 
 
 def test_where_nothing_changes_there_is_no_contour():
@@ -152,12 +144,11 @@ def test_where_nothing_changes_there_is_no_contour():
 
 
 def test_one_norm_makes_pictures_comparable():
-    """All six triangles have one scale of colours; by default the three of a picture have, up to the largest change."""
+    """All six triangles have one scale of colours."""
     norm = matplotlib.colors.SymLogNorm(0.01, vmin=-1.0, vmax=1.0)
     for change in (sharper, lambda prob: 0.99 * prob + 0.01 / 3):
         axes = simplex_map(change, resolution=11).plot(norm=norm)
         assert {heat(ax).norm for ax in axes} == {norm}
-        assert len({heat(ax).get_clim() for ax in simplex_map(change, resolution=11).plot()}) == 1
 
 
 ROWS = np.random.default_rng(0).dirichlet(np.ones(3), 400)
@@ -277,15 +268,6 @@ def lab(light):
     return np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
 
 
-def test_splits_are_numbered_where_they_are_in_their_order():
-    result = partition(RecursiveSplit(5))
-    shown = {t.get_text(): t.get_position() for t in result.plot().texts if t.get_text().isdecimal()}
-    assert sorted(shown) == ["1", "2", "3", "4", "5"]
-    for number, gamma in enumerate(result.splits, start=1):
-        np.testing.assert_allclose(shown[str(number)], place(gamma))
-    assert [t for t in result.plot(splits=False).texts if t.get_text().isdecimal()] == []
-
-
 def test_numbers_of_splits_do_not_cover_each_other():
     """Of forty points in a corner of the triangle the first that has room is numbered, and the others are dots."""
     ax = plt.subplots(figsize=(3.6, 3.5), layout="constrained")[1]
@@ -369,6 +351,9 @@ def test_a_point_weighs_the_corners_by_its_forecast(k, data):
         for axis in range(k - 1):
             assert place[axis] == pytest.approx(sum(p * CORNERS[k][j, axis] for j, p in enumerate(row)), abs=1e-12)
     np.testing.assert_array_equal(points.label, label)
+    frame = points.to_frame("polars")
+    assert frame.columns == [*(f"prob_{j}" for j in range(k)), "label"]
+    assert frame["label"].to_list() == [str(of) for of in label]
 
 
 def test_a_draw_is_repeated_by_its_seed_and_takes_every_row_as_often():
@@ -395,15 +380,9 @@ def test_calibrated_forecasts_can_be_given_and_lose_the_rows_of_weight_zero_too(
     points = simplex_points(OCCURRED[3], SPREAD[3], sharper, sample_weight=weight)
     np.testing.assert_array_equal(points.prob, np.repeat(SPREAD[3], weight, axis=0))
     np.testing.assert_array_equal(points.calibrated, np.repeat(sharper, weight, axis=0))
+    assert points.to_frame("polars").columns[-3:] == ["calibrated_0", "calibrated_1", "calibrated_2"]
     assert points.calibrator == "given"
     assert points.n_rows == 300
-
-
-@each_number
-def test_points_of_splitting_are_those_of_the_tree_in_its_order(k):
-    fitted = CanonicalBinning(RecursiveSplit(4)).fit(SPREAD[k], OCCURRED[k])
-    np.testing.assert_array_equal(simplex_points(OCCURRED[k], SPREAD[k], fitted).splits, fitted.partition_.gamma)
-    assert isinstance(fitted.partition_, SplitTree)
 
 
 # Pictures

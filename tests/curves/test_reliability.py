@@ -100,18 +100,6 @@ def test_forecasts_are_drawn_over_each_other_and_told_apart():
     assert words == [DIAGONAL, "before", "calibrated", "95% interval"]
 
 
-@pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise", "binary"])
-def test_the_axes_say_what_they_show(notion):
-    of_top = notion in ("confidence", "top-label")
-    words = ("mean confidence", "accuracy") if of_top else ("mean probability", "event rate")
-    data = (DIGITS == 3, PROB[:, 3]) if notion == "binary" else (DIGITS, PROB)
-    drawn = reliability_curve(*data, notion=notion).plot()
-    if notion in ("confidence", "binary"):
-        assert (counts_below(drawn).get_xlabel(), drawn.get_ylabel()) == words
-    else:
-        assert (drawn[0].figure.get_supxlabel(), drawn[0].figure.get_supylabel()) == words
-
-
 def test_intervals_and_counts_can_be_left_out():
     ax = reliability_curve(DIGITS, PROB).plot(intervals=False, below=None)
     assert intervals(ax) == []

@@ -30,14 +30,6 @@ def test_the_areas_are_the_metrics_and_the_vertices_those_of_the_hull(rows):
         np.testing.assert_array_equal(np.flatnonzero(panel.on_hull), panel.vertex)
 
 
-def test_the_symmetric_curve_counts_rows_on_their_own_side():
-    label, score = np.array([0, 0, 1, 1, 0]), np.array([0.1, 0.4, 0.4, 0.9, 0.2])
-    (panel,) = roc_curve(label, score).panels
-    for threshold, below, above in zip(panel.threshold, panel.tnr, panel.tpr, strict=True):
-        assert below == pytest.approx(np.mean(score[label == 0] < threshold))
-        assert above == pytest.approx(np.mean(score[label == 1] >= threshold))
-
-
 # Pictures
 
 

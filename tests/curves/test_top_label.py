@@ -1,17 +1,14 @@
-"""Both reliabilities over one set of bins are those of the definition, and their means are conf-ECE and TL-ECE."""
-
-from dataclasses import dataclass
+"""Both reliabilities over one set of bins, and their means, are those of the definition."""
 
 import numpy as np
 import pytest
 from hypothesis import example, given
-from hypothesis import strategies as st
 from matplotlib.collections import LineCollection, PathCollection
 from reference import binned, top_label_diagram
 from strategies import tables
 
-from calibrant import EqualMass, EqualWidth, calibration_error, load_digits_forecast
-from calibrant.binning import Binning, Unique
+from calibrant import EqualMass, EqualWidth, load_digits_forecast
+from calibrant.binning import Unique
 from calibrant.curves import plot_top_label, plot_top_label_bin, top_label_curve
 
 TWINS = {
@@ -21,16 +18,6 @@ TWINS = {
     EqualMass(3): binned.equal_mass(3),
     Unique(): binned.unique,
 }
-
-
-@dataclass(frozen=True)
-class Fixed(Binning):
-    """Edges that are known beforehand."""
-
-    known: tuple[float, ...]
-
-    def edges(self, problem):
-        return np.array(self.known)
 
 
 # The definition
@@ -44,6 +31,8 @@ def test_the_diagram_is_that_of_the_definition(binning, rows):
     curve = top_label_curve(label, prob, binning=binning, sample_weight=weight)
     twin = top_label_diagram.rows_of_table(prob.tolist(), label.tolist(), weight.tolist())
     expected, bins = top_label_diagram.diagram(twin, TWINS[binning]), curve.bins
+    for found, of in ((curve.confidence_ece, "gap"), (curve.top_label_ece, "top_label_gap")):
+        assert found == pytest.approx(sum(own["share"] * own[of] for own in expected), abs=1e-12)
     names = {"share": curve.share, "mean_prob": bins.mean_prob, "accuracy": bins.event_rate, "gap": curve.gap}
     names |= {"count": bins.count, "top_label_gap": curve.top_label_gap}
     for b, own in zip(np.flatnonzero(bins.count), expected, strict=True):
@@ -54,15 +43,6 @@ def test_the_diagram_is_that_of_the_definition(binning, rows):
             found = [of.count[b], of.weight[b], of.mean_prob[b], of.event_rate[b], curve.class_gap[b, j]]
             twin = [count, weight_of_class, mean, accuracy, abs(accuracy - mean)]
             np.testing.assert_allclose(found, twin, atol=1e-12)
-
-
-@given(rows=tables(), binning=st.sampled_from([EqualWidth(5), EqualMass(4), Unique()]))
-def test_means_over_the_bins_are_the_errors_over_the_same_edges(rows, binning):
-    label, prob, weight = rows
-    curve = top_label_curve(label, prob, binning=binning, sample_weight=weight)
-    same = {"binning": Fixed(tuple(curve.bins.edges)), "sample_weight": weight}
-    expected = [calibration_error(label, prob, notion=notion, **same) for notion in ("confidence", "top-label")]
-    assert [curve.confidence_ece, curve.top_label_ece] == pytest.approx(expected, abs=1e-12)
 
 
 # Where the gap is drawn
@@ -81,21 +61,6 @@ def test_the_top_label_point_is_as_far_as_its_gap_on_the_side_of_the_accuracy_if
 
 
 # What comes in
-
-
-@given(
-    rows=tables(weights=st.integers(0, 3)).filter(lambda rows: rows[2].any()),
-    binning=st.sampled_from([4, EqualMass(3)]),
-)
-def test_a_pair_of_prediction_and_probability_is_as_good_as_the_table(rows, binning):
-    label, prob, weight = rows
-    names = np.array(["pear", "apple", "quince", "plum"])[: prob.shape[1]]
-    options = {"binning": binning, "sample_weight": weight, "labels": names.tolist()}
-    table = top_label_curve(names[label], prob, **options)
-    pair = top_label_curve(names[label], prob.max(axis=1), y_pred=names[prob.argmax(axis=1)], **options)
-    assert pair.classes == table.classes == tuple(names)
-    for name in ("share", "gap", "class_gap", "top_label_gap"):
-        np.testing.assert_array_equal(getattr(pair, name), getattr(table, name))
 
 
 # The result

@@ -1,5 +1,6 @@
 """What every calibrator keeps, and what it promises. A calibrator is tested by being registered."""
 
+import json
 import pickle
 from functools import cache
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from strategies import columns, dirichlet_rows, tables, votes
 
-from calibrant import ByNotion, HistogramBinning, load_calibrator, log_loss, save_calibrator
+from calibrant import ByNotion, HistogramBinning, log_loss
 from calibrant._core.registry import entries
 from calibrant.binning import PointsPerBin
 from calibrant.calibrators import BinaryCalibrator
@@ -79,13 +80,15 @@ def once_fitted(key):
 def test_calibrated_rows_are_probabilities_that_sum_to_one(key, data):
     rows = forecast_for(data, key)
     calibrator = fitted(key, rows)
-    prob = calibrator.predict_proba(rows[1])
+    new = np.concatenate([rows[1], [0.0, 0.5, 1.0] if rows[1].ndim == 1 else np.eye(rows[1].shape[1])])
+    prob = calibrator.predict_proba(new)
     assert np.isfinite(prob).all()
     assert prob.min() >= 0
     assert prob.max() <= 1
     np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-12)
-    # What a fit gives, however odd its rows, no check of a file refuses.
-    np.testing.assert_array_equal(from_document(to_document(calibrator)).predict_proba(rows[1]), prob)
+    # What a fit gives, however odd its rows, no check of a file refuses, and it comes back to the last bit.
+    written = json.dumps(to_document(calibrator), allow_nan=False)
+    np.testing.assert_array_equal(from_document(json.loads(written)).predict_proba(new), prob)
 
 
 @each
@@ -94,27 +97,6 @@ def test_rounded_rows_are_calibrated_to_rows_that_sum_to_one(key):
     rounded = np.minimum(prob * np.random.default_rng(0).uniform(0.9991, 1.0008, (len(prob), 1)), 1.0)
     got = fitted(key, (label, rounded, weight)).predict_proba(rounded)
     np.testing.assert_allclose(got.sum(axis=1), 1.0, rtol=1e-12)
-
-
-@pytest.mark.deep
-@each
-@given(data=st.data())
-def test_new_rows_at_the_ends_are_calibrated_too(key, data):
-    rows = forecast_for(data, key)
-    new = np.array([0.0, 0.5, 1.0]) if rows[1].ndim == 1 else np.eye(rows[1].shape[1])
-    prob = fitted(key, rows).predict_proba(new)
-    np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-12)
-
-
-@pytest.mark.deep
-@each
-@given(data=st.data())
-def test_fitting_twice_gives_the_same_map(key, data):
-    rows = forecast_for(data, key)
-    once = fitted(key, rows)
-    before = once.calibrate(rows[1])
-    once.fit(rows[1], rows[0], rows[2])
-    np.testing.assert_array_equal(once.calibrate(rows[1]), before)
 
 
 @each
@@ -199,34 +181,23 @@ def test_row_order_is_irrelevant(key):
 
 
 @each
-def test_labels_of_text_change_names_and_nothing_else(key):
+def test_labels_of_text_change_names_and_nothing_else_and_given_ones_name_the_columns_in_their_order(key):
     label, prob, weight = table_for(key)
-    names = np.array(["ape", "bee", "cat"])[: prob.shape[1]]
     numbers = once_fitted(key)
-    text = fitted(key, (names[label], prob, weight), labels=None)
-    np.testing.assert_array_equal(text.classes_, names)
-    np.testing.assert_array_equal(text.calibrate(prob), numbers.calibrate(prob))
-    np.testing.assert_array_equal(text.predict(prob), names[numbers.predict(prob)])
+    for words, is_given in ((["ape", "bee", "cat"], False), (["cat", "ape", "bee"], True)):
+        names = np.array(words)[: prob.shape[1]]
+        text = fitted(key, (names[label], prob, weight), labels=names if is_given else None)
+        np.testing.assert_array_equal(text.classes_, names)
+        np.testing.assert_array_equal(text.calibrate(prob), numbers.calibrate(prob))
+        np.testing.assert_array_equal(text.predict(prob), names[numbers.predict(prob)])
 
 
 @each
-def test_given_labels_name_the_columns_in_their_order(key):
-    label, prob, weight = table_for(key)
-    names = np.array(["cat", "ape", "bee"])[: prob.shape[1]]
-    text = fitted(key, (names[label], prob, weight), labels=names)
-    np.testing.assert_array_equal(text.classes_, names)
-    np.testing.assert_array_equal(text.calibrate(prob), once_fitted(key).calibrate(prob))
-
-
-@each
-def test_the_input_is_neither_touched_nor_returned(key):
+def test_the_input_is_not_returned(key):
     rows = table_for(key)
-    copies = [column.copy() for column in rows]
     calibrator = fitted(key, rows)
-    prob = calibrator.calibrate(rows[1])
-    prob[:] = -1.0
-    for column, copy in zip(rows, copies, strict=True):
-        np.testing.assert_array_equal(column, copy)
+    calibrator.calibrate(rows[1])[:] = -1.0
+    assert rows[1].min() >= 0
     assert calibrator.calibrate(rows[1]).min() >= 0
 
 
@@ -234,9 +205,9 @@ def test_the_input_is_neither_touched_nor_returned(key):
 def test_read_only_single_precision_and_strided_forecasts_are_accepted(key):
     label, prob, weight = table_for(key)
     expected = once_fitted(key).calibrate(prob)
-    frozen = prob.copy()
-    frozen.flags.writeable = False
-    for other in (frozen, np.asfortranarray(prob), np.repeat(prob, 2, axis=0)[::2]):
+    for column in (label, prob, weight):
+        column.flags.writeable = False
+    for other in (prob, np.asfortranarray(prob), np.repeat(prob, 2, axis=0)[::2]):
         np.testing.assert_array_equal(fitted(key, (label, other, weight)).calibrate(other), expected)
     single = prob.astype(np.float32)
     np.testing.assert_array_equal(
@@ -264,15 +235,6 @@ def test_one_row_at_a_time_is_the_same_as_all_at_once(key):
     calibrator = once_fitted(key)
     one_by_one = np.concatenate([calibrator.calibrate(row[None, :]) for row in rows[1]])
     np.testing.assert_allclose(one_by_one, calibrator.calibrate(rows[1]), rtol=1e-14)
-
-
-@each
-def test_what_is_saved_comes_back_to_the_last_bit(key, tmp_path):
-    rows = table_for(key)
-    original = once_fitted(key)
-    save_calibrator(original, tmp_path / "c.json")
-    new = np.vstack([rows[1], np.eye(rows[1].shape[1])])
-    np.testing.assert_array_equal(load_calibrator(tmp_path / "c.json").calibrate(new), original.calibrate(new))
 
 
 @each

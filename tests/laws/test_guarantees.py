@@ -164,10 +164,3 @@ def test_one_against_the_rest_renames_with_the_classes():
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
     assert permutation_equivariant(ByNotion(IsotonicCalibration(), "class-wise"), prob, label)
-
-
-@pytest.mark.parametrize("notion", ["confidence", "top-label", "class-wise"])
-def test_merging_can_move_the_predicted_class(notion):
-    rng = np.random.default_rng(0)
-    prob, label = rng.dirichlet(np.ones(3), 200), rng.integers(0, 3, 200)
-    assert not argmax_preserving(ByNotion(IsotonicCalibration(), notion), prob, label)

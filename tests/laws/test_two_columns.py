@@ -1,12 +1,9 @@
 """A table of two columns speaks of its second: f(y, [1 - p, p]) is f(y, p), with every default and for everything public."""
 
 import inspect
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,11 +17,10 @@ from calibrant import (
     cli,
     decide,
     paired_test,
-    reliability_curve,
 )
 from calibrant._core.lazy import homes, load
 from calibrant.decisions import estimate_prior, shift_prior
-from calibrant.interop.tables import read_table, write_table
+from calibrant.interop.tables import write_table
 from calibrant.registry import entries
 from calibrant.significance import by_class, by_group, cox_test, resampling_test
 
@@ -220,14 +216,6 @@ def test_the_hypothesis_of_a_test_names_the_event(name):
     assert part.hypothesis == result.hypothesis
 
 
-def test_curves_and_their_pictures_name_the_event():
-    pytest.importorskip("matplotlib").use("Agg")
-    for prob in (P, table(P)):
-        curve = reliability_curve(Y, prob)
-        assert [panel.name for panel in curve.panels] == ["class 1"]
-        assert curve.plot().get_title() == "class 1"
-
-
 def test_a_positive_label_that_no_column_has_is_refused():
     with pytest.raises(ValueError, match=r"pos_label must be among the labels \[0, 1\]; got 'maybe'"):
         assess(Y, table(P), pos_label="maybe")
@@ -259,30 +247,3 @@ def test_every_command_prints_of_two_columns_what_it_prints_of_one(words, files,
     one, two = (printed(capsys, words.replace("FILE", file)) for file in ("one.csv", "two.csv"))
     assert one == two
     assert ("notion: confidence" if "confidence" in words else "class 1") in one
-
-
-def test_the_json_of_commands_is_that_of_one_column_and_names_the_event(files, capsys):
-    for words in ("assess {}.csv --resamples 20 --json", "test {}.csv --tests cox,kernel --json"):
-        one, two = (json.loads(printed(capsys, words.format(file))) for file in ("one", "two"))
-        assert one.pop("columns", None) is None or two.pop("columns")
-        assert one == two
-        assert two["event"] == "class 1"
-
-
-def test_the_report_of_two_columns_is_that_of_one(files, capsys):
-    for file in ("one", "two"):
-        out = printed(capsys, f"report {file}.csv --names f -o {file}.html --resamples 20")
-        assert "event: class 1" in out
-    one, two = (Path(f"{file}.html").read_text(encoding="utf-8") for file in ("one", "two"))
-    assert one == two
-    assert re.search(r"class 1 occurred in [\d.]+ % of the rows, predicted [\d.]+ % on average", two)
-    assert "event: class 1" in two
-
-
-@pytest.mark.parametrize("method", ["isotonic", "beta", "temperature"])
-def test_what_is_fitted_to_two_columns_and_applied_is_what_one_gives(method, files, capsys):
-    for file in ("one", "two"):
-        assert "event: class 1\n" in printed(capsys, f"fit {file}.csv --method {method} -o {file}.json")
-        printed(capsys, f"apply {file}.json {file}.csv -o {file}-out.csv")
-    one, two = read_table("one-out.csv"), read_table("two-out.csv")
-    np.testing.assert_allclose(two["p_1"], one["p"], rtol=1e-9)

@@ -330,11 +330,6 @@ def weighing(weight):
 
 
 REFUSED = [
-    (lambda: of(loss=BinTest), r"loss must be a word or a function; got the class BinTest\. Pass BinTest\(\)\."),
-    (lambda: of(norm=PowerMean), r"norm must be a word or a function; got the class PowerMean\. Pass PowerMean\(\)\."),
-    (lambda: of(across=PowerMean), r"across must be a word or a function; got the class PowerMean\."),
-    (lambda: of(binning=EqualMass), r"binning must be a number, a word or a Binning; got the class EqualMass\. Pass"),
-    (lambda: of(notion=SharedClassWise), r"notion must be a name or a Notion; got the class SharedClassWise\. Pass"),
     *[
         (lambda word=word: as_norm(word), "norm must be one of .* such as 'l3', or a function; got")
         for word in ("l0", "l0.5", "l", "l3 ", "linf")
@@ -349,9 +344,19 @@ REFUSED = [
         r"sample_weight must have a sum below 2\*\*53 where .*; got 9.*e\+1",
     ),
 ]
+OF_THE_WRONG_TYPE = [
+    (lambda: of(loss=BinTest), r"loss must be a word or a function; got the class BinTest\. Pass BinTest\(\)\."),
+    (lambda: of(norm=PowerMean), r"norm must be a word or a function; got the class PowerMean\. Pass PowerMean\(\)\."),
+    (lambda: of(across=PowerMean), r"across must be a word or a function; got the class PowerMean\."),
+    (lambda: of(binning=EqualMass), r"binning must be a number, a word or a Binning; got the class EqualMass\. Pass"),
+    (lambda: of(notion=SharedClassWise), r"notion must be a name or a Notion; got the class SharedClassWise\. Pass"),
+]
 
 
-@pytest.mark.parametrize(("call", "words"), REFUSED, ids=[row[-1][:60] for row in REFUSED])
-def test_what_is_no_loss_norm_level_or_number_of_rows_is_refused(call, words):
-    with pytest.raises((ValueError, TypeError), match=words):
+ROWS = [(ValueError, *row) for row in REFUSED] + [(TypeError, *row) for row in OF_THE_WRONG_TYPE]
+
+
+@pytest.mark.parametrize(("error", "call", "words"), ROWS, ids=[row[-1][:60] for row in ROWS])
+def test_what_is_no_loss_norm_level_or_number_of_rows_is_refused(error, call, words):
+    with pytest.raises(error, match=words):
         call()

@@ -9,7 +9,6 @@ from strategies import columns, tables
 from calibrant import EqualMass, EqualWidth, assess, calibration_error, top_label_calibration_error
 from calibrant._core.registry import entries
 from calibrant.binning import Unique
-from calibrant.metrics import top_label_maximum_calibration_error
 from calibrant.notions import ThresholdedClassWise
 
 Y = [0, 0, 1, 0]
@@ -90,17 +89,6 @@ def test_the_root_mean_square_is_the_root_of_the_mean_squared_gap(rows):
 
 
 # Pairs
-
-
-@pytest.mark.parametrize("metric", [top_label_calibration_error, top_label_maximum_calibration_error])
-@pytest.mark.parametrize("binning", [1, 6, EqualMass(4), Unique()], ids=repr)
-@given(rows=tables(weights=st.integers(0, 3)).filter(lambda rows: rows[2].sum() > 0))
-def test_the_top_class_and_its_probability_are_as_good_as_the_table(metric, binning, rows):
-    label, prob, weight = rows
-    top = prob.argmax(axis=1)
-    options = {"binning": binning, "sample_weight": weight}
-    found = metric(label, prob.max(axis=1), y_pred=top, **options)
-    assert found == pytest.approx(metric(label, prob, labels=range(prob.shape[1]), **options), rel=1e-12, abs=1e-15)
 
 
 def test_a_predicted_class_that_never_came_counts():

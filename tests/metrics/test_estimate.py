@@ -18,13 +18,13 @@ from spellings import spelling_of
 from calibrant import EqualMass, EqualWidth, assess, calibration_error
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Weights, as_simplex
-from calibrant.binning import Isotonic, Unique
+from calibrant.binning import Isotonic
 from calibrant.metrics import estimate as laws
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.estimate import LUCK, NEAR_ONE, TAIL, Law, mean_estimate, pvalue_of, steps_for
 from calibrant.metrics.kinds import as_metric, metrics
 from calibrant.metrics.noise import unbiased_square
-from calibrant.notions import Binary, ThresholdedClassWise, WithinGroups
+from calibrant.notions import Binary, ThresholdedClassWise
 from tests.reference.l2_interval import squared_error_interval
 from tools.coverage_of_intervals import FEW_DISTINCT
 
@@ -327,43 +327,10 @@ def test_the_value_is_the_error_and_the_interval_holds_it_without_its_bias(spell
     assert found.noise_floor is not None
 
 
-def test_the_root_of_squares_is_estimated_as_the_norm_of_gaps():
-    found = estimate_calibration_error(Y, P, loss="squared gap", norm="root", **BRIEFLY)
-    assert found == pytest.approx(estimate_calibration_error(Y, P, norm="l2", **BRIEFLY))
-
-
 def test_the_default_is_the_same_each_time_and_none_draws_anew():
     first, again = (estimate_calibration_error(Y, P, n_resamples=50) for _ in range(2))
     assert first == again
     assert first != estimate_calibration_error(Y, P, n_resamples=50, rng=None)
-
-
-# Where the truth is known: four values in two groups, events come at another rate than said by `shift`.
-
-GROUP = np.repeat(["a", "b"], 200)
-SCORE = np.tile([0.3, 0.6], 200)
-NOTION = {"notion": WithinGroups(GROUP), "binning": Unique()}
-
-
-def estimates_of_draws(spelling, shift):
-    """Estimates of as many draws of the events; in group b the rate is lower by ``shift``."""
-    rng = np.random.default_rng(5)
-    rate = SCORE - np.where(GROUP == "b", shift, 0.0)
-    return [
-        estimate_calibration_error(rng.random(400) < rate, SCORE, n_resamples=100, rng=run, **NOTION, **spelling)
-        for run in range(200)
-    ]
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("spelling", [{}, {"norm": "l3"}, {"loss": "squared gap"}, {"loss": "debiased squared gap"}])
-def test_of_a_calibrated_forecast_the_floor_is_the_mean_and_p_values_are_uniform(spelling):
-    found = estimates_of_draws(spelling, 0.0)
-    value, floor, pvalue = (np.array([getattr(e, name) for e in found]) for name in ("value", "noise_floor", "pvalue"))
-    assert abs(value.mean() - floor.mean()) < 4 * value.std(ddof=1) * np.sqrt(1 / 200 + 1 / (200 * 100))
-    assert abs(pvalue.mean() - 0.5) < 4 * np.sqrt(1 / 12 / 200)
-    assert 0.25 < np.mean(pvalue > 0.6) < 0.55
-    assert np.mean(pvalue <= 0.05) <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
 
 
 @pytest.mark.parametrize("name", [metric.name for metric in metrics() if metric.draws_labels and metric.takes_notion])

@@ -12,7 +12,7 @@ from calibrant._core.rows import as_simplex
 from calibrant.binning import BoundedIsotonic, Isotonic
 from calibrant.lenses import InBins
 from calibrant.metrics import estimate_calibration_error
-from calibrant.metrics.bin_losses import REJECTIONS, BinTest, NormOfBins
+from calibrant.metrics.bin_losses import BinTest, NormOfBins
 from calibrant.metrics.noise import error_through, redrawn, unwatched
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.significance import resampling_test
@@ -58,17 +58,6 @@ def test_a_draw_is_the_error_of_the_labels_that_were_drawn(case, binning):
     found = redrawn(of, simplex, notion, 10, as_rng(0), unwatched)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert len(set(expected)) > 1
-
-
-def test_rows_stand_in_the_order_of_their_scores():
-    """So that each draw sorts what is sorted; and no weights stay no weights."""
-
-    def of(problem, notion):
-        assert problem.weights.is_unit
-        return float((np.diff(problem.prob[:, 1]) >= 0).all())
-
-    simplex = as_simplex(as_problem(Y, P))
-    assert redrawn(of, simplex, as_notion("binary", simplex), 2, as_rng(0), unwatched).all()
 
 
 class OneColumnAfterTheOther(Notion):
@@ -134,23 +123,6 @@ def test_the_equal_rows_of_a_weight_each_draw_a_label():
 
 
 # The range
-
-
-HIGHEST = [
-    ({}, 100.0),
-    ({"norm": "l2"}, 100.0),
-    ({"norm": "l3", "across": "max"}, 100.0),
-    ({"norm": "root"}, 10.0),
-    ({"norm": "root", "across": "root"}, 10.0**0.5),
-]
-
-
-@pytest.mark.parametrize("word", REJECTIONS)
-@pytest.mark.parametrize(("norms", "highest"), HIGHEST, ids=repr)
-def test_a_wholly_wrong_forecast_has_the_highest_error(word, norms, highest):
-    y, p = [1, 0] * 20, [0.01, 0.99] * 20
-    found = estimate_calibration_error(y, p, binning=2, loss=word, n_resamples=19, **norms)
-    assert found.value == pytest.approx(highest, rel=1e-12)
 
 
 def test_the_range_of_a_gap_is_one():

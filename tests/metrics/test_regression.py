@@ -170,19 +170,6 @@ def test_intervals_cover_and_pvalues_have_their_size(kind):
         assert (rejected / runs <= 0.05 + 4 * np.sqrt(0.95 * 0.05 / runs)).all()
 
 
-@given(rows=columns())
-def test_the_interval_holds_the_figure(rows):
-    label, prob, weight = rows
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
-        found = assess(label, prob, sample_weight=weight, metrics=NAMES, n_resamples=2)
-        for name, function in zip(NAMES, FUNCTIONS, strict=True):
-            value = function(label, prob, sample_weight=weight)
-            np.testing.assert_equal(found[name].value, value)
-            assert np.isnan(value) or found[name].lower <= value <= found[name].upper
-            assert np.isnan(found[name].pvalue) if not np.isfinite(value) else 0.0 <= found[name].pvalue <= 1.0
-
-
 def test_the_binomial_variance_steadies_a_single_problem_and_influences_add_up_over_several():
     label, prob = sample(200)
     problem = as_problem(label, prob)
@@ -301,7 +288,10 @@ def test_what_has_no_finite_answer_is_documented_and_warned_of(figure, label, pr
 def test_the_ratio_to_nothing_expected_has_an_interval_and_a_problem_without_an_answer_is_named():
     with pytest.warns(CalibrationWarning):
         ratio = ratio_of([0, 1], [0.0, 0.0])
-    assert (ratio.lower, ratio.value, ratio.upper) == (0.0, np.inf, np.inf)
+    np.testing.assert_equal((ratio.lower, ratio.value, ratio.upper, ratio.pvalue), (0.0, np.inf, np.inf, np.nan))
+    with pytest.warns(CalibrationWarning):
+        nothing = ratio_of([0, 0], [0.0, 0.0], labels=[0, 1])
+    assert np.isnan([nothing.lower, nothing.value, nothing.upper, nothing.pvalue]).all()
     prob = np.array([[0.6, 0.4, 0.0], [0.3, 0.7, 0.0], [0.8, 0.2, 0.0], [0.4, 0.5, 0.1]])
     with pytest.warns(CalibrationWarning, match="there is only one class in the problem 'class 2'"):
         calibration_slope([0, 1, 1, 0], prob, notion="class-wise")

@@ -55,13 +55,6 @@ def test_the_error_lies_between_the_mean_residual_and_the_error_over_distinct_sc
     assert error >= abs(np.average(label - score, weights=weight)) - 1e-9
 
 
-@given(weight=st.integers(1, 9), events=st.integers(0, 20), score=st.sampled_from([0.0, 0.3, 1.0]))
-def test_of_equal_scores_the_error_is_the_distance_to_the_event_rate(weight, events, score):
-    label = np.arange(20) < events
-    error = smooth_calibration_error(label, np.full(20, score), sample_weight=np.full(20, float(weight)))
-    assert error == pytest.approx(abs(events / 20 - score), abs=1e-9)
-
-
 def test_working_in_blocks_leaves_no_trace(monkeypatch):
     rng = np.random.default_rng(0)
     score = rng.random(1000)
@@ -126,13 +119,6 @@ def test_with_lines_the_errors_are_those_of_lowess_in_statsmodels(span):
     label = (i * 0.7548776662466927) % 1 < score**1.5
     found = [metric(label, score, span=span, degree=1) for metric in OF_GAPS]
     np.testing.assert_allclose(found, STATSMODELS[span], rtol=1e-12)
-
-
-def test_a_parabola_of_residuals_is_found_exactly():
-    score = np.linspace(0.05, 0.95, 80)
-    view = Local(degree=2)(as_problem(np.ones(80, dtype=int), score))
-    bent = 0.3 * score * (1 - score) - 0.04
-    np.testing.assert_allclose(view.look(bent[None])[0], bent, atol=1e-12)
 
 
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (0.3, 3), (8, 0.4)])

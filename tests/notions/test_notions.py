@@ -336,6 +336,10 @@ SAID = {
         notion=notion, binning=PointsPerBin(9), **data
     ).error.tolist(),
     "corp_curve": lambda notion, **data: cb.corp_curve(notion=notion, band=None, **data).to_frame().to_csv(),
+    "class_errors": lambda notion, **data: (
+        cb.curves.class_errors(notion=notion, n_resamples=0, **data).to_frame().to_csv()
+    ),
+    "top_label_curve": lambda _, **data: cb.curves.top_label_curve(**data).to_frame(each="class").to_csv(),
     "binary_problems": problems_said,
 }
 

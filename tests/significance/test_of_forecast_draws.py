@@ -30,20 +30,6 @@ def standard_error(share, runs):
     return np.sqrt(share * (1 - share) / runs)
 
 
-# Size and power
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("k", [2, 3, 10])
-@pytest.mark.parametrize("notion", [None, "confidence", "class-wise"])
-def test_with_labels_from_the_forecast_the_size_is_exact(k, notion):
-    rng, rejected = np.random.default_rng(0), 0
-    for run in range(300):
-        prob = rng.dirichlet(np.full(k, 0.7), 30)
-        rejected += kernel_test(drawn(rng, prob), prob, rng=run, notion=notion, n_resamples=99).pvalue <= 0.05
-    assert abs(rejected / 300 - 0.05) < 4 * standard_error(0.05, 300)
-
-
 # What the p-value is made of
 
 
@@ -202,11 +188,6 @@ def test_where_higher_is_better_small_values_speak_against_calibration():
     assert found.pvalue == 0.01
 
 
-# Size
-
-# What is refused
-
-
 def test_draws_on_which_the_metric_is_no_number_count_as_reaching():
     def rate_where_there_are_events(y, p):
         return 0.1 if y.sum() == 1 else float("nan")
@@ -288,9 +269,7 @@ def test_an_impossible_event_counts_and_certain_rows_do_not():
 
 def test_logits_are_forecasts_too():
     logit = np.random.default_rng(0).normal(0.0, 1.5, (80, 3)) + 500.0
-    prob = softmax(logit, axis=1)
-    label = drawn(np.random.default_rng(0), prob)
+    label = drawn(np.random.default_rng(0), prob := softmax(logit, axis=1))
     found = bayes_factor_test(label, logit, input="logit", n_resamples=9)
     assert found.statistic == pytest.approx(bayes_factor_test(label, prob, n_resamples=9).statistic, rel=1e-9)
-    far = bayes_factor_test(label, 1e4 * logit, input="logit", n_resamples=9)
-    assert np.isfinite(far.statistic)
+    assert np.isfinite(bayes_factor_test(label, 1e4 * logit, input="logit", n_resamples=9).statistic)

@@ -15,7 +15,7 @@ from scipy import stats
 import calibrant as cb
 from calibrant import drawing, hosmer_lemeshow_test, load_digits_forecast, spiegelhalter_test
 from calibrant.significance import TestResult, by_class, by_group, kolmogorov_smirnov_test, resampling_test
-from calibrant.significance.result import NullDistribution, adjusted_pvalues, chi_squared, label_draws, standard_normal
+from calibrant.significance.result import adjusted_pvalues, chi_squared, label_draws, standard_normal
 
 RESULT = TestResult("Hosmer-Lemeshow", 25.3004, 0.0003004, chi_squared(6), ("Rows are independent.", "And more."))
 
@@ -52,18 +52,6 @@ def test_the_share_of_draws_counts_the_observed_value_and_ties(values, at):
     assert label_draws(np.array(values)).sf(at) == (1 + reach) / (1 + len(values))
     assert label_draws(np.zeros(99)).sf(np.inf) == 0.01  # never zero
     assert label_draws(np.array([0.1 + 0.2, 0.0])).sf(0.3 * (1 + 1e-12)) == 2 / 3  # a tie but for rounding
-
-
-plt = pytest.importorskip("matplotlib.pyplot")
-
-
-plt.switch_backend("agg")
-
-
-@pytest.fixture(autouse=True)
-def no_open_figures():
-    yield
-    plt.close("all")
 
 
 FIG_21 = cb.significance.resampling_test(*cb.datasets.load_survey_table_3(), labels=[1, 2, 3], binning=5)
@@ -160,17 +148,6 @@ def test_a_law_without_freedom_is_a_bar_at_zero(statistic):
     assert dark(ax) == ([bar] if statistic == 0.0 else [])
 
 
-def test_a_law_of_somebody_else_is_drawn_by_its_survival_function():
-    class Even(NullDistribution):
-        description = "between 0 and 1"
-
-        def sf(self, x):
-            return 1.0 - np.clip(x, 0.0, 1.0)
-
-    tail = dark(cb.significance.TestResult("even", 0.8, 0.2, Even(), ()).plot())
-    assert sum(bar.get_height() for bar in tail) == pytest.approx(0.2, abs=6e-4)
-
-
 METHODS = {
     "bonferroni": reference.bonferroni,
     "holm": reference.holm,
@@ -244,7 +221,7 @@ def test_what_is_rejected_is_named():
     assert repr(found).startswith("MultipleTests(3 tests, holm, smallest adjusted p-value ")
 
 
-@pytest.mark.parametrize("method", ["holm", "bonferroni", "benjamini-hochberg", "benjamini-yekutieli"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_level_that_the_draws_cannot_reach_is_refused_with_the_number_that_can(method):
     p = np.random.default_rng(0).random(400)
     groups = np.arange(400) % 3
