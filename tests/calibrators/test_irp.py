@@ -58,15 +58,6 @@ def test_cuts_come_in_the_order_of_the_definition_over_all_cuts_of_all_regions(r
     assert ours.left_.tolist() == [region[0] for region in stages[-1]]
 
 
-@given(rows=few, max_bins=st.integers(1, 5))
-def test_a_stop_is_what_the_definition_says_between_blocks(rows, max_bins):
-    borders = set(IsotonicCalibration(finite=None).fit(rows[1], rows[0], rows[2]).left_.tolist())
-    stages, thresholds, _ = twin.grow(*lists(rows), max_bins, borders)
-    ours = fitted(rows, max_bins=max_bins)
-    assert ours.threshold_.tolist() == thresholds
-    assert ours.left_.tolist() == [region[0] for region in stages[-1]]
-
-
 @given(rows=columns(min_rows=2))
 def test_a_border_parts_the_scores_that_the_block_above_begins_with(rows):
     blocks = tree_of(rows).blocks
@@ -188,18 +179,28 @@ def test_a_hundred_bins_that_all_count_are_all_kept():
 # Where it is used
 
 
+WRONG = {
+    "left_": ([0.2, 0.1, 0.4], [0.1, 0.2, 1.1], [-0.1, 0.2, 0.4], []),
+    "value_": ([0.0, 1.0, 0.5], [0.0, 0.5, 1.1], [-0.1, 0.5, 1.0]),
+    "n_bins_": (4,),
+    "threshold_": ([0.2, 1.1], [-0.1, 0.4]),
+    "gain_": ([0.5], [0.5, -0.1]),
+    "weight_": ([-1.0, 2.0, 1.0], [0.0, 2.0, 1.0]),
+    "event_weight_": ([0.0, 3.0, 1.0], [-1.0, 1.0, 1.0]),
+    "row_weight_": (0.0,),
+    "smoothing_": (-0.1, 1.1e15),
+    "softening_": (-0.1, 1.0),
+}
+
+
 @pytest.mark.parametrize(
-    ("attribute", "said"),
-    [
-        ("threshold_", r"gain_ must be numbers, .*of shape \(\d+,\); got"),
-        ("weight_", "weight_ must be numbers, at least 0"),
-    ],
+    ("name", "changed"), [(name, changed) for name, several in WRONG.items() for changed in several]
 )
-def test_stages_that_do_not_fit_together_are_refused(attribute, said):
-    ours = fitted((np.arange(200) % 7 % 2, np.linspace(0.0, 1.0, 200), None))
-    value = getattr(ours, attribute)
-    setattr(ours, attribute, value[:-1] if attribute == "threshold_" else -value)
-    with pytest.raises(ValueError, match=f"must describe a calibrator fully; got .*{said}"):
+def test_a_file_with_numbers_that_no_fit_gives_is_refused(name, changed):
+    ours = fitted((np.array([0, 1, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4]), None))
+    assert (ours.left_.tolist(), ours.threshold_.size) == ([0.1, 0.2, 0.4], 2)
+    setattr(ours, name, np.array(changed) if isinstance(changed, list) else changed)
+    with pytest.raises(ValueError, match=f"must describe a calibrator fully; got .*{name} must .*; got .*Fit anew"):
         from_document(to_document(ours))
 
 

@@ -15,7 +15,6 @@ from calibrant.calibrators.isotonic import (
     NearIsotonicCalibration,
     NearIsotonicPath,
     VennAbers,
-    on_steps,
 )
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -96,13 +95,6 @@ def test_clipping_moves_the_fit_to_one_row_in_all_rows_and_two(rows):
         clipped = fit(IsotonicCalibration(finite=finite), rows)
         np.testing.assert_allclose(clipped.value_, np.clip(exact.value_, least, 1 - least), rtol=1e-12)
         np.testing.assert_array_equal(clipped.left_, exact.left_)
-
-
-@given(left=st.lists(scores, min_size=1, max_size=9, unique=True).map(sorted), new=new_scores)
-def test_a_step_holds_from_where_it_begins_and_the_first_one_below_all_of_them(left, new):
-    value = np.arange(len(left)) / 10
-    expected = [value[max((i for i, begins in enumerate(left) if begins <= s), default=0)] for s in new]
-    assert on_steps(np.array(left), value, np.array(new)).tolist() == expected
 
 
 def test_lines_between_scores_that_almost_touch_stay_between_their_values():

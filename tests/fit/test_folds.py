@@ -10,9 +10,6 @@ from reference import folds
 from strategies import tables
 
 from calibrant._core.border import as_problem
-from calibrant.calibrators import scir
-from calibrant.calibrators.nafir import SMOOTHINGS, NormalizedFlattenedIsotonic
-from calibrant.calibrators.scir import SortedCumulativeIsotonic
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit.folds import folds_of, observed
 
@@ -21,7 +18,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:the row
 
 
 any_weights = st.one_of(st.integers(1, 13), st.sampled_from([0.1, 0.3, 1.5, 2.25, 7.5]))
-FIXED = {NormalizedFlattenedIsotonic: ("smoothing", SMOOTHINGS), SortedCumulativeIsotonic: ("epsilon", scir.EPSILONS)}
 
 
 def found_folds(label, prob, weight=None):
@@ -135,19 +131,3 @@ def test_copies_are_warned_of_and_the_hint_ends_it():
 
 
 # What is chosen where many rows are equal
-
-
-@pytest.mark.parametrize("calibrator", FIXED)
-@pytest.mark.parametrize("n_distinct", [10, 30])
-@pytest.mark.parametrize("seed", range(3))
-def test_of_few_distinct_forecasts_the_choice_is_as_good_as_the_best(calibrator, n_distinct, seed):
-    """The expected log loss of new rows is within 0.001 of the least that any value gives."""
-    label, prob = tied_rows(seed, n=5000, n_distinct=n_distinct)
-    leaves, forecast, _ = tree(seed, n_distinct)
-    name, values = FIXED[calibrator]
-
-    def expected_loss(**options):
-        fit = calibrator(labels=range(3), **options).fit(prob, label)
-        return -(leaves * np.log(fit.predict_proba(forecast))).sum(axis=1).mean()
-
-    assert expected_loss() <= min(expected_loss(**{name: value}) for value in values) + 0.001

@@ -11,8 +11,6 @@ from strategies import tables
 
 from calibrant._kernels import irp
 
-fractions = st.sampled_from([0.25, 0.7, 1.0, 3.3])
-
 
 def points(data, n_classes):
     """Points that forecasts may lie on, and that sides may miss."""
@@ -35,23 +33,6 @@ def test_differences_of_decimals_and_of_thirds_tie_as_those_of_their_fractions(p
             assert irp.side_of(p[row], gamma) == 0
             irp.differences(p, np.array([row]), low, high)
             assert irp.sides_met(p, np.array([row]), low, high, gamma) == 1
-
-
-@given(rows=tables(weights=fractions), data=st.data())
-def test_gains_are_the_sums_of_the_definition(rows, data):
-    label, prob, weight = rows
-    gamma = points(data, prob.shape[1])
-    gain = np.empty(len(gamma))
-    irp.gains(prob, label, weight, gamma, gain)
-    for g, found in zip(gamma.tolist(), gain.tolist(), strict=True):
-        of = [twin.side(p, g) for p in prob.tolist()]
-        parts = [[i for i, k in enumerate(of) if k == side] for side in range(prob.shape[1])]
-        held = [part for part in parts if part]
-        if len(held) < 2:
-            assert found == -1.0
-        else:
-            expected = twin.quality(range(len(prob)), held, label.tolist(), weight.tolist(), prob.shape[1])
-            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 # All ways to part the forecasts of three classes
@@ -103,19 +84,6 @@ def test_forecasts_in_general_position_have_a_split_for_each_number_of_rows_on_t
 
 
 @given(rows=tables(), data=st.data())
-def test_rows_are_parted_by_side_in_order_and_those_of_other_regions_stay(rows, data):
-    prob = rows[1]
-    n, n_classes = prob.shape
-    start, end = sorted(data.draw(st.tuples(st.integers(0, n), st.integers(0, n))))
-    for g in points(data, n_classes):
-        order, begins = np.arange(n), np.empty(n_classes + 1, dtype=np.int64)
-        irp.parted(prob, order, start, end, g, begins)
-        of = np.array([twin.side(p, g) for p in prob.tolist()])[start:end]
-        assert order.tolist() == [*range(start), *(start + np.argsort(of, kind="stable")).tolist(), *range(end, n)]
-        assert begins.tolist() == [start + int((of < k).sum()) for k in range(n_classes + 1)]
-
-
-@given(rows=tables(), data=st.data())
 def test_the_sides_that_rows_meet_are_found_by_their_differences_or_by_asking(rows, data):
     prob = rows[1]
     n, n_classes = prob.shape
@@ -127,23 +95,3 @@ def test_the_sides_that_rows_meet_are_found_by_their_differences_or_by_asking(ro
     for g in points(data, n_classes):
         met = irp.sides_met(prob, np.arange(n), low, high, g)
         assert {k for k in range(n_classes) if met >> k & 1} == {twin.side(p, g) for p in prob.tolist()}
-
-
-@given(rows=tables(n_classes=st.integers(3, 4), max_rows=8), sides=st.lists(st.integers(0, 3), min_size=8, max_size=8))
-def test_values_can_be_parted_where_each_two_sides_can(rows, sides):
-    value = rows[1]
-    n, n_classes = value.shape
-    of = [side % n_classes for side in sides[:n]]
-    least, by = np.full((n_classes, n_classes), np.inf), np.full((n_classes, n_classes), irp.NOBODY)
-    for number, (k, r) in enumerate(zip(of, value, strict=True)):
-        irp.lowest(1 << k, r, number, least, by)
-    pairs = [
-        (x, y)
-        for x in range(n)
-        for y in range(n)
-        if of[x] != of[y] and value[x, of[x]] - value[x, of[y]] < value[y, of[x]] - value[y, of[y]] - 1e-9
-    ]
-    first, second, bad = irp.violation(least, by, 1e-9)
-    assert bad == bool(pairs)
-    if bad:
-        assert (first, second) in pairs or (second, first) in pairs

@@ -84,13 +84,6 @@ def test_an_error_is_that_of_the_rows_in_memory(arrays, n):
     assert calibration_error(Batches(cut([700, 2500], *arrays))) == pytest.approx(calibration_error(*arrays), rel=1e-12)
 
 
-def test_few_rows_are_read_by_every_function():
-    rows = LABEL[:60], PROB[:60]
-    assert calibration_error(Batches(cut([20], *rows)), binning=3) == calibration_error(*rows, binning=3)
-    ours = kernel_calibration_error(Batches(cut([20], *rows)), None)
-    assert ours == pytest.approx(kernel_calibration_error(*rows), rel=1e-12)
-
-
 def test_what_needs_all_rows_says_how_to_sample_them():
     predictions = Batches(cut([5000], LABEL, PROB))
     with pytest.raises(ValueError, match=r"needs all rows.*sample\(100_000\)"):
@@ -100,12 +93,6 @@ def test_what_needs_all_rows_says_how_to_sample_them():
     assert some["y_prob"].dtype == np.float32
     np.testing.assert_array_equal(some["y_prob"], Batches(cut([12, 2000], LABEL, PROB)).sample(50)["y_prob"])
     assert kernel_calibration_error(**some) > 0.0
-
-
-def test_another_order_of_batches_is_another_sample():
-    batches = cut([2000, 4000], LABEL, PROB)
-    one, other = (set(map(tuple, Batches(some).sample(50)["y_prob"])) for some in (batches, batches[::-1]))
-    assert one != other
 
 
 def test_what_is_said_twice_is_refused():
@@ -154,12 +141,6 @@ def test_sums_of_chunks_are_those_of_all_rows(weight, parallel, monkeypatch):
         monkeypatch.setattr(reading, "PARALLEL_FROM", 1)
         monkeypatch.setattr(reading, "n_processors", lambda: 3)
     assert_close(scan(problem, plan), whole)
-
-
-@pytest.mark.parametrize("metric", [accuracy, cb.log_loss, cb.brier_score_loss, cb.expected_calibration_error])
-def test_a_fortran_or_strided_table_has_the_same_value(metric):
-    for table in (np.asfortranarray(PROB), np.repeat(PROB, 2, axis=0)[::2]):
-        assert metric(LABEL, table) == pytest.approx(metric(LABEL, PROB), rel=1e-12)
 
 
 N_ROWS, N_CLASSES = 150_000, 24
