@@ -16,10 +16,6 @@ from calibrant.metrics import canonical_calibration_error
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 
 
-EACH = [entry.target() for entry in entries("simplex-binning").values()]
-each_binning = pytest.mark.parametrize("binning", EACH, ids=list(entries("simplex-binning")))
-
-
 def fitted(binning, rows, **options):
     label, prob, weight = rows
     return CanonicalBinning(binning, labels=range(prob.shape[1]), **options).fit(prob, label, weight)
@@ -47,7 +43,7 @@ def test_the_map_is_what_its_definition_says(rows, n_bins, data):
 
 
 @pytest.mark.first(2)
-@each_binning
+@pytest.mark.parametrize("binning", entries("simplex-binning"))
 @given(rows=tables(n_classes=st.just(3)))
 def test_of_all_rows_the_map_has_no_error_over_its_own_cells(binning, rows):
     """The exact canonical error, in which a cell is a value that the map takes."""

@@ -35,10 +35,6 @@ def drawn(n, k, seed=0):
     return softmax(1.6 * scores, axis=1), label
 
 
-def labels_of(prob, rng):
-    return (rng.random((len(prob), 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, prob.shape[1] - 1)
-
-
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_fast_form_is_that_of_the_definition(k, patient):
     prob, label = drawn(60, k)
@@ -66,7 +62,8 @@ def test_what_is_wrong_with_a_forecast_is_found(k, pool):
 def test_the_prediction_itself_has_at_least_the_share_that_the_evidence_leaves_it(k):
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.ones(k), 250)
-    fitted = EvidenceScaling(pool="folds").fit(prob, labels_of(prob, rng))
+    label = (rng.random((250, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    fitted = EvidenceScaling(pool="folds").fit(prob, label)
     assert fitted.weights_.sum() == pytest.approx(1.0)
     assert fitted.weights_[-1] >= expit(-fitted.evidence_ - 1.0) > 0.6
 

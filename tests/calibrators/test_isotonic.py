@@ -173,21 +173,14 @@ def test_a_great_penalty_is_isotonic_regression(penalty, rows, new):
     np.testing.assert_allclose(fit(near, rows).calibrate(new), fit(exact, rows).calibrate(new), atol=1e-12)
 
 
-@given(rows=columns(max_rows=40))
-def test_the_ensemble_is_the_average_over_the_whole_path(rows):
+@given(rows=columns(max_rows=40), new=new_scores)
+def test_the_ensemble_is_the_average_over_the_whole_path(rows, new):
     distinct, mass, events = near_isotonic.points(*lists(rows))
-    expected, weights = near_isotonic.ensemble(mass, events)
-    fitted = fit(EnsembleNearIsotonic(finite=None), rows)
-    np.testing.assert_allclose(fitted.calibrate(distinct), expected, atol=1e-9)
+    values, weights = near_isotonic.ensemble(mass, events)
+    fitted, new = fit(EnsembleNearIsotonic(finite=None), rows), [*distinct, *new]
+    expected = [isotonic.step(distinct, values, s) for s in new]
+    np.testing.assert_allclose(fitted.calibrate(new), expected, atol=1e-9)
     assert sorted(fitted.weight_)[::-1] == pytest.approx(sorted(weights)[::-1][: fitted.weight_.size], abs=1e-9)
-
-
-@given(rows=columns(weights=any_weights), new=new_scores)
-def test_the_ensemble_is_the_weighted_sum_of_its_fits(rows, new):
-    fitted = fit(EnsembleNearIsotonic(finite=None), rows)
-    parts = [NearIsotonicCalibration(penalty=penalty, finite=None) for penalty in fitted.penalty_.tolist()]
-    expected = fitted.weight_ @ [fit(part, rows).calibrate(new) for part in parts]
-    np.testing.assert_allclose(fitted.calibrate(new), expected, atol=1e-12)
 
 
 # Venn-Abers

@@ -200,6 +200,21 @@ def test_a_large_problem_comes_to_use_blocks(monkeypatch):
     assert found.gradient <= 1e-8 * np.abs(z).max(axis=1).mean()
 
 
+@each_design
+def test_a_forecast_that_is_right_is_left_alone_with_an_exact_certificate(monkeypatch, name):
+    """Every row comes with all classes, weighted by their probabilities: the first table is the solution."""
+    z, _ = rows_of_a_map(n=40, k=5)
+    weight, label = np.exp(z).ravel(), np.tile(np.arange(5), 40)
+    problem = SimplexProblem(Forecast(np.repeat(z, 5, axis=0), is_logit=True), label, Weights(weight), np.arange(5))
+    make, centre = DESIGNS[name]
+    for design in (Diagonal, Full):
+        monkeypatch.setattr(design, "most_dense", 0)
+    found = fit_table(make(), problem, entering, 0.1 * np.ones(centre(5).shape), centre(5))
+    np.testing.assert_allclose(found.table, centre(5), atol=1e-7)
+    exact = objective_at(make(), problem.forecast.values, problem, 0.1 * np.ones(centre(5).shape), centre(5))
+    assert found.gradient == pytest.approx(np.abs(exact.at(found.table).gradient).max(), rel=1e-6, abs=1e-15)
+
+
 def test_a_search_cut_short_is_told_of(monkeypatch):
     monkeypatch.setattr(newton, "MOST_STEPS", 1)
     _z, problem = rows_of_a_map()

@@ -181,28 +181,18 @@ def test_corners_that_do_not_fit_together_are_refused(name, changed):
 # No probability is zero
 
 
-def bold_rows(seed, n, k):
-    return dirichlet_rows(n, k, seed, 0.7, 1.5)
-
-
-def fitted_by_default(label, prob, weight=None, **options):
-    return SortedCumulativeIsotonic(labels=range(prob.shape[1]), **options).fit(prob, label, weight)
-
-
 @both_rises
 @pytest.mark.parametrize(("seed", "n", "k"), [(0, 100, 5), (1, 300, 12), (2, 60, 30), (3, 40, 2)])
 def test_cross_validation_takes_the_epsilon_of_the_least_log_loss_on_rows_left_out(seed, n, k, rise):
-    label, prob = bold_rows(seed, n, k)
+    label, prob, _ = random_rows(seed, n, k, 1.5)
     weight = np.random.default_rng(seed).integers(1, 4, n).astype(float)
     losses = np.zeros(len(EPSILONS))
     for out in map(np.array, folds_twin.folds(prob.tolist(), label.tolist(), weight.tolist())):
-        parts = (
-            fitted_by_default(label, prob, weight - out, epsilon=e, rise=rise).predict_proba(prob) for e in EPSILONS
-        )
-        losses -= [out @ np.log(part[np.arange(n), label]) for part in parts]
-    found = fitted_by_default(label, prob, weight, rise=rise)
+        maps = [fitted((label, prob, weight - out), epsilon=e, rise=rise).predict_proba(prob) for e in EPSILONS]
+        losses -= [out @ np.log(one[np.arange(n), label]) for one in maps]
+    found = fitted((label, prob, weight), epsilon="cv", rise=rise)
     assert found.epsilon_ == max(EPSILONS[int(np.argmin(losses))], 1 / (k * (1 + weight.sum())))
-    same = fitted_by_default(label, prob, weight, rise=rise, epsilon=found.epsilon_)
+    same = fitted((label, prob, weight), epsilon=found.epsilon_, rise=rise)
     np.testing.assert_array_equal(found.predict_proba(prob), same.predict_proba(prob))
 
 

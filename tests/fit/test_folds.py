@@ -29,18 +29,13 @@ def left_out(*rows):
     return np.array([fold.left_out for fold in found_folds(*rows)]).reshape(-1, len(rows[0]))
 
 
-def tree(seed, n_distinct, k=3):
-    """True rates in the leaves of a tree, the forecast, which are those of the 50 rows that each was grown on, and a source."""
-    rng = np.random.default_rng(seed)
-    leaves = rng.dirichlet(np.full(k, 0.3), n_distinct)
-    return leaves, np.array([rng.multinomial(50, leaf) for leaf in leaves]) / 50.0, rng
-
-
-def tied_rows(seed, n=1500, n_distinct=20, k=3):
-    """A forecast as of a tree: few distinct rows."""
-    leaves, forecast, rng = tree(seed, n_distinct, k)
+def tied_rows(n=1500, n_distinct=20, k=3):
+    """A forecast as of a tree: few distinct rows, the rates of the 50 rows that each leaf was grown on."""
+    rng = np.random.default_rng(0)
+    rates = rng.dirichlet(np.full(k, 0.3), n_distinct)
+    forecast = np.array([rng.multinomial(50, rate) for rate in rates]) / 50.0
     leaf = rng.integers(0, n_distinct, n)
-    label = (rng.random((n, 1)) > leaves[leaf].cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    label = (rng.random((n, 1)) > rates[leaf].cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
     return label, forecast[leaf]
 
 
@@ -111,7 +106,7 @@ def test_rows_drawn_again_and_again_have_one_weight_each_and_are_in_one_fold(k):
 
 
 @pytest.mark.parametrize(
-    "rows", [drawn_rows(5000, 2, 0, 2), drawn_rows(5000, 3, 0, 1), tied_rows(0), drawn_rows(60, 3, 0)]
+    "rows", [drawn_rows(5000, 2, 0, 2), drawn_rows(5000, 3, 0, 1), tied_rows(), drawn_rows(60, 3, 0)]
 )
 def test_rows_that_coincide_are_observations_each(rows):
     with warnings.catch_warnings():

@@ -174,23 +174,16 @@ def in_batches(data, n_batches):
     return Batches([data], labels=[0, 1], batch_rows=-(-len(data[0]) // n_batches))
 
 
-def on_grid(data, grid):
-    """Move scores to the grid's edges, so that a cell holds one distinct score."""
-    label, score, weight = data
-    edges = grid.edges(None)
-    return label, edges[grid.index(score) + 1], weight
-
-
 @pytest.mark.first(3)
 @pytest.mark.parametrize("binning", BINNINGS, ids=lambda binning: type(binning).__name__)
 @settings(max_examples=8)
 @given(data=columns(max_rows=40), n_batches=st.integers(1, 4))
 def test_where_a_cell_holds_one_score_bins_hold_the_same_rows(binning, data, n_batches):
-    grid = FineGrid.for_problems(1)
-    data = on_grid(data, grid)
+    (label, score, weight), grid = data, FineGrid.for_problems(1)
+    score = grid.edges(None)[grid.index(score) + 1]  # an edge, of each cell the one score
     plan = Plan.of_cells([(Binary(), binning)])
-    ((ours,),) = scan(UnreadSimplex(in_batches(data, n_batches)), plan).cells
-    ((rows,),) = scan(as_problem(data[0], data[1], sample_weight=data[2], labels=[0, 1]), plan).cells
+    ((ours,),) = scan(UnreadSimplex(in_batches((label, score, weight), n_batches)), plan).cells
+    ((rows,),) = scan(as_problem(label, score, sample_weight=weight, labels=[0, 1]), plan).cells
     held, ours_held = rows.bins.count > 0, ours.bins.count > 0
     assert ours.bins.weight[ours_held].tolist() == rows.bins.weight[held].tolist()
     assert ours.bins.outcome_sum[ours_held].tolist() == rows.bins.outcome_sum[held].tolist()
