@@ -262,9 +262,7 @@ REFUSED = [
     (lambda: EqualWidth(0), ValueError, "n_bins must be a whole number, at least 1; got 0"),
     (lambda: EqualWidth(10.0), TypeError, "n_bins must be a whole number"),
     (lambda: EqualMass(-1), ValueError, "n_bins must be a whole number, at least 1; got -1"),
-    (lambda: EqualMass(True), TypeError, "n_bins must be a whole number"),
     (lambda: PointsPerBin(0), ValueError, "points_per_bin"),
-    (lambda: PointsPerBin("50"), TypeError, "points_per_bin"),
     (lambda: MonotonicSweep(of="unique"), ValueError, "of must be one of"),
     (lambda: MonotonicSweep(most_bins=0), ValueError, "most_bins"),
     (lambda: FineGrid(0), ValueError, "per_octave"),
@@ -279,11 +277,7 @@ REFUSED = [
     (lambda: as_binning("equal-mas-20"), ValueError, "got 'equal-mas-20'. Did you mean 'equal-mass'?"),
     (lambda: as_binning("equal-mass--2"), ValueError, "got 'equal-mass--2'. Did you mean"),
     (lambda: as_binning("equal-mass-0"), ValueError, "n_bins must be a whole number, at least 1; got 0. 10 to 20"),
-    (
-        lambda: as_binning("points-per-bin-0"),
-        ValueError,
-        "points_per_bin must be a whole number, at least 1; got 0. Pass",
-    ),
+    (lambda: as_binning("points-per-bin-0"), ValueError, "points_per_bin must be a whole number, at least 1; got 0"),
     *[
         (
             lambda edges=edges: calibration_error([0, 1], [0.2, 0.7], binning=Given(edges)),

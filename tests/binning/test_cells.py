@@ -189,7 +189,6 @@ REFUSED = [
     (lambda: cut(Projection(3, [[1, 0]]), [[0.2, 0.3, 0.5]]), ValueError, "directions must have a column for each"),
     (lambda: as_simplex_binning("serpinski"), ValueError, "simplex-binning must be one of 'grid', .*; got"),
     (lambda: as_simplex_binning("unique-3"), ValueError, "simplex-binning 'unique' must stand without a number; got"),
-    (lambda: as_simplex_binning("projection-0"), ValueError, r"n_bins must be .*; got 0\. "),
     (lambda: as_simplex_binning(None), TypeError, r"binning must be a whole number, .*; got None\. Pass"),
     (lambda: as_simplex_binning(True), TypeError, r"binning must be a whole number, .*; got True\. Pass"),
 ]
@@ -250,6 +249,16 @@ INNER = np.array([0.3, 0.3, 0.4])
 TREE = SplitTree(
     np.array([INNER, [0.6, 0.2, 0.2]]), np.array([[1, 2, -1], [3, -1, 4]]), np.array([0, 1, -1, -1, -1], dtype=np.int64)
 )
+
+
+def test_splits_are_followed_one_by_one_and_past_sides_without_a_node():
+    prob = np.vstack([INNER, [0.9, 0.05, 0.05], np.eye(3)[1:]])
+    assert [TREE.nodes(prob, n).tolist() for n in range(3)] == [[0, 0, 0, 0], [1, 1, 2, 1], [4, 3, 2, 4]]
+    assert TREE.index(prob).tolist() == [2, 1, 0, 2]
+    assert [TREE.leaves(n).tolist() for n in range(3)] == [[0], [1, 2], [2, 3, 4]]
+    assert (TREE.parent.tolist(), TREE.n_regions.tolist()) == ([0, 1], [1, 2, 3])
+    np.testing.assert_array_equal(list(TREE.stages(prob)), [TREE.nodes(prob, n) for n in range(3)])
+    assert TREE.up(np.array([[1.0], [2.0], [4.0]])).ravel().tolist() == [7, 6, 1, 2, 4]
 
 
 NO_TREES = [

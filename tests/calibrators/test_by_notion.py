@@ -95,6 +95,7 @@ def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
             TypeError,
             r"a BinaryCalibrator.*needs no notion: use it directly\.",
         ),
+        ({"calibrator": "temperature"}, TypeError, r"a BinaryCalibrator, a map of one score; got 'temperature'\."),
         *(({"calibrator": what}, TypeError, "must be a BinaryCalibrator") for what in (3, LogisticRegression, [])),
     ],
     ids=str,

@@ -576,12 +576,6 @@ def test_a_word_is_set_and_resolved_late():
         model.set_params(calibrator="isotonik").fit(IRIS, SPECIES)
 
 
-@pytest.mark.parametrize("made", [ByNotion("temperature"), ScalingBinning("temperature")], ids=["by notion", "bins"])
-def test_a_word_of_all_classes_is_no_map_of_one_score(made):
-    with pytest.raises(TypeError, match=r"must be a BinaryCalibrator, a map of one score; got 'temperature'\."):
-        made.fit(SCORE, EVENT)
-
-
 def test_methods_that_depend_on_the_calibrator_are_there_with_words():
     assert hasattr(ByNotion("venn-abers"), "predict_interval")
     assert not hasattr(ByNotion("beta"), "predict_interval")
