@@ -85,8 +85,10 @@ def test_an_error_is_that_of_the_rows_in_memory(arrays, n):
     assert calibration_error(Batches(cut([700, 2500], *arrays))) == pytest.approx(calibration_error(*arrays), rel=1e-12)
 
 
-def test_what_needs_all_rows_takes_a_sample_of_them():
+def test_what_needs_all_rows_says_how_to_sample_them():
     predictions = Batches(cut([5000], LABEL, PROB))
+    with pytest.raises(ValueError, match=r"needs all rows.*sample\(100_000\)"):
+        kernel_calibration_error(predictions, None)
     some = predictions.sample(50)
     assert len(some["y_true"]) == 50
     assert some["y_prob"].dtype == np.float32
