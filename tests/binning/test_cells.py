@@ -259,6 +259,8 @@ def test_splits_are_followed_one_by_one_and_past_sides_without_a_node():
     assert (TREE.parent.tolist(), TREE.n_regions.tolist()) == ([0, 1], [1, 2, 3])
     np.testing.assert_array_equal(list(TREE.stages(prob)), [TREE.nodes(prob, n) for n in range(3)])
     assert TREE.up(np.array([[1.0], [2.0], [4.0]])).ravel().tolist() == [7, 6, 1, 2, 4]
+    last_first = np.array([[1, 2], [3, 4], [5, 6]]), np.array([0, 2, 1, -1, -1, -1, -1])
+    assert SplitTree(np.full((3, 2), 0.5), *last_first).parent.tolist() == [0, 2, 1]
 
 
 NO_TREES = [
