@@ -95,3 +95,23 @@ def test_the_sides_that_rows_meet_are_found_by_their_differences_or_by_asking(ro
     for g in points(data, n_classes):
         met = irp.sides_met(prob, np.arange(n), low, high, g)
         assert {k for k in range(n_classes) if met >> k & 1} == {twin.side(p, g) for p in prob.tolist()}
+
+
+@given(rows=tables(n_classes=st.integers(3, 4), max_rows=8), sides=st.lists(st.integers(0, 3), min_size=8, max_size=8))
+def test_values_can_be_parted_where_each_two_sides_can(rows, sides):
+    value = rows[1]
+    n, n_classes = value.shape
+    of = [side % n_classes for side in sides[:n]]
+    least, by = np.full((n_classes, n_classes), np.inf), np.full((n_classes, n_classes), irp.NOBODY)
+    for number, (k, r) in enumerate(zip(of, value, strict=True)):
+        irp.lowest(1 << k, r, number, least, by)
+    pairs = [
+        (x, y)
+        for x in range(n)
+        for y in range(n)
+        if of[x] != of[y] and value[x, of[x]] - value[x, of[y]] < value[y, of[x]] - value[y, of[y]] - 1e-9
+    ]
+    first, second, bad = irp.violation(least, by, 1e-9)
+    assert bad == bool(pairs)
+    if bad:
+        assert (first, second) in pairs or (second, first) in pairs
