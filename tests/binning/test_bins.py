@@ -24,21 +24,10 @@ def cut(binning, score, label=None, weight=None):
     return binning(as_problem(label, np.asarray(score, dtype=float), sample_weight=weight))
 
 
-@pytest.mark.parametrize("n_bins", range(1, 60))
-def test_a_score_on_an_edge_belongs_to_the_bin_below(n_bins):
-    edges = np.arange(n_bins + 1) / n_bins
-    assert cut(EqualWidth(n_bins), edges[1:]).count.tolist() == [1] * n_bins
-
-
 def test_a_number_behind_a_word_is_its_first_parameter():
     assert [as_binning(word) for word in (7, EqualMass(7), "unique")] == [EqualWidth(7), EqualMass(7), Unique()]
     found = [as_binning(word) for word in ("equal-mass", "equal-mass-20", "equal-width-10", "points-per-bin-100")]
     assert found == [EqualMass(), EqualMass(20), EqualWidth(10), PointsPerBin(100)]
-
-
-def test_equal_mass_shares_out_fractional_weight():
-    bins = cut(EqualMass(4), np.arange(1, 9) / 10, weight=np.full(8, 0.125))
-    assert bins.weight.tolist() == [0.25] * 4
 
 
 def test_a_share_that_is_reached_but_for_rounding_is_reached():
@@ -100,15 +89,6 @@ def test_a_binning_cuts_as_its_definition_does(binning, twin, rows):
     assert bins.outcome_sum[held].tolist() == [sum(w * y for _, y, w in rows) for rows in expected]
 
 
-def test_a_numpy_number_of_bins_is_accepted():
-    assert len(cut(EqualWidth(np.int64(4)), [0.5])) == 4
-
-
-def test_a_binning_cannot_be_changed():
-    with pytest.raises(AttributeError):
-        EqualWidth(3).n_bins = 4
-
-
 # Isotonic
 
 
@@ -116,12 +96,6 @@ def test_isotonic_blocks_pool_what_decreases():
     bins = cut(Isotonic(), [0.1, 0.2, 0.3, 0.4, 0.5], label=np.array([0, 1, 0, 1, 1]))
     assert bins.edges.tolist() == [0.0, 0.1, 0.3, 1.0]
     assert bins.event_rate.tolist() == [0.0, 0.5, 1.0]
-
-
-@given(rows=columns(weights=st.floats(0.01, 5.0)))
-def test_event_rates_of_isotonic_blocks_increase_with_fractional_weights(rows):
-    label, score, weight = rows
-    assert (np.diff(cut(Isotonic(), score, label, weight).event_rate) > -1e-12).all()
 
 
 def test_rounded_means_leave_no_equal_rates_apart():
@@ -156,31 +130,16 @@ def test_points_per_bin_counts_the_rows_of_fractional_weights_without_rounding_o
     assert len(bins) == 2
 
 
-def index_and_place(n_bins, score, precision):
-    edges = even_edges(n_bins, np.dtype(precision))
-    score = np.asarray(score).astype(precision).astype(np.float64)
-    return edges.index(score), locate(edges.edges, score)
-
-
 @pytest.mark.parametrize("precision", [np.float32, np.float64])
 @pytest.mark.parametrize("n_bins", [1, 2, 3, 5, 7, 10, 15, 20, 49, 100, 1000, 99_991, 10_000_000])
 def test_next_to_every_edge_the_bin_is_that_of_a_search(n_bins, precision):
-    edges = np.arange(n_bins + 1)[:: max(1, n_bins // 5000)] / n_bins
-    edges = edges.astype(precision)
+    places = (np.arange(n_bins + 1)[:: max(1, n_bins // 5000)] / n_bins).astype(precision)
     zero, one = precision(0), precision(1)
-    near = [edges, np.nextafter(edges, zero), np.nextafter(edges, one), np.nextafter(np.nextafter(edges, one), one)]
-    found, expected = index_and_place(n_bins, np.clip(np.concatenate([*near, [5e-324, 1e-300, 0.5]]), 0, 1), precision)
-    np.testing.assert_array_equal(found, expected)
-
-
-@given(
-    score=st.lists(st.floats(-1.0, 2.0), min_size=1, max_size=20),
-    n_bins=st.integers(1, 200),
-    precision=st.sampled_from([np.float32, np.float64]),
-)
-def test_any_score_falls_into_the_bin_of_a_search(score, n_bins, precision):
-    found, expected = index_and_place(n_bins, score, precision)
-    np.testing.assert_array_equal(found, expected)
+    above = np.nextafter(places, one)
+    near = [places, np.nextafter(places, zero), above, np.nextafter(above, one), [5e-324, 1e-300, 0.5, -1.0, 2.0]]
+    score = np.concatenate(near).astype(precision).astype(np.float64)
+    edges = even_edges(n_bins, np.dtype(precision))
+    np.testing.assert_array_equal(edges.index(score), locate(edges.edges, score))
 
 
 scores = st.lists(
@@ -298,30 +257,39 @@ def test_bins_without_rows_change_nothing():
 # What is refused
 
 
+NO_EDGES = ([0.5], [], [1.0, 0.5, 0.0], [0.0, np.nan, 1.0], [[0.0, 1.0]])
 REFUSED = [
-    (lambda: EqualWidth(0), "n_bins must be a whole number, at least 1; got 0"),
-    (lambda: EqualMass(-1), "n_bins must be a whole number, at least 1; got -1"),
-    (lambda: EqualWidth(10.0), "n_bins must be a whole number"),
-    (lambda: EqualMass(True), "n_bins must be a whole number"),
-    (lambda: PointsPerBin(0), "points_per_bin"),
-    (lambda: PointsPerBin("50"), "points_per_bin"),
-    (lambda: MonotonicSweep(of="unique"), "of must be one of"),
-    (lambda: MonotonicSweep(most_bins=0), "most_bins"),
-    *[(lambda n=n: FineGrid(n), "per_octave") for n in (0, 3, 8192)],
-    (lambda: as_binning("unique-3"), "binning 'unique' must stand without a number; got 'unique-3'. Pass 'unique'"),
-    (lambda: as_binning("monotonic-sweep-9"), "'monotonic-sweep' must stand without a number; got 'monotonic-sweep-9'"),
-    (lambda: as_binning("equal-mas-20"), "got 'equal-mas-20'. Did you mean 'equal-mass'?"),
-    (lambda: as_binning("equal-mass--2"), "got 'equal-mass--2'. Did you mean"),
-    (lambda: as_binning("equal-mass-0"), "n_bins must be a whole number, at least 1; got 0. 10 to 20"),
-    (lambda: as_binning("points-per-bin-0"), "points_per_bin must be a whole number, at least 1; got 0. Pass"),
+    (lambda: EqualWidth(0), ValueError, "n_bins must be a whole number, at least 1; got 0"),
+    (lambda: EqualWidth(10.0), TypeError, "n_bins must be a whole number"),
+    (lambda: EqualMass(-1), ValueError, "n_bins must be a whole number, at least 1; got -1"),
+    (lambda: PointsPerBin(0), ValueError, "points_per_bin"),
+    (lambda: MonotonicSweep(of="unique"), ValueError, "of must be one of"),
+    (lambda: MonotonicSweep(most_bins=0), ValueError, "most_bins"),
+    (lambda: FineGrid(0), ValueError, "per_octave"),
+    (lambda: FineGrid(3), ValueError, "per_octave"),
+    (lambda: FineGrid(8192), ValueError, "per_octave"),
+    (
+        lambda: as_binning("unique-3"),
+        ValueError,
+        "binning 'unique' must stand without a number; got 'unique-3'. Pass 'unique'",
+    ),
+    (lambda: as_binning("monotonic-sweep-9"), ValueError, "'monotonic-sweep' must stand without a number"),
+    (lambda: as_binning("equal-mas-20"), ValueError, "got 'equal-mas-20'. Did you mean 'equal-mass'?"),
+    (lambda: as_binning("equal-mass--2"), ValueError, "got 'equal-mass--2'. Did you mean"),
+    (lambda: as_binning("equal-mass-0"), ValueError, "n_bins must be a whole number, at least 1; got 0. 10 to 20"),
+    (lambda: as_binning("points-per-bin-0"), ValueError, "points_per_bin must be a whole number, at least 1; got 0"),
     *[
-        (lambda edges=edges: calibration_error([0, 1], [0.2, 0.7], binning=Given(edges)), "edges of Given must be two")
-        for edges in ([0.5], [], [1.0, 0.5, 0.0], [0.0, np.nan, 1.0], [[0.0, 1.0]])
+        (
+            lambda edges=edges: calibration_error([0, 1], [0.2, 0.7], binning=Given(edges)),
+            ValueError,
+            "edges of Given must be",
+        )
+        for edges in NO_EDGES
     ],
 ]
 
 
-@pytest.mark.parametrize(("call", "words"), REFUSED, ids=[row[-1][:60] for row in REFUSED])
-def test_what_is_no_binning_is_refused(call, words):
-    with pytest.raises((ValueError, TypeError), match=re.escape(words)):
+@pytest.mark.parametrize(("call", "error", "words"), REFUSED, ids=[row[-1][:60] for row in REFUSED])
+def test_what_is_no_binning_is_refused(call, error, words):
+    with pytest.raises(error, match=re.escape(words)):
         call()

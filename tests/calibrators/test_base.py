@@ -205,15 +205,16 @@ RNG = np.random.default_rng(0)
 P, Y = RNG.uniform(0.1, 0.9, 40), RNG.integers(0, 2, 40)
 TABLE, LABEL = RNG.dirichlet(np.ones(3), 40), RNG.integers(0, 3, 40)
 GIVEN = {
-    "NaN": (lambda values: np.where(values == values.max(), np.nan, values), "from 0 to 1; got nan"),
-    "above one": (lambda values: values + 2.0, "from 0 to 1; got 2"),
-    "below zero": (lambda values: values - 2.0, "from 0 to 1; got -1"),
-    "too few": (lambda values: values[:-1], r"keep the shape \(40"),
-    "one number": (lambda values: 0.5, r"keep the shape \(40"),
-    "complex": (lambda values: values + 0j, "give real numbers; got dtype complex128"),
-    "objects": (lambda values: values.astype(object), "give real numbers; got dtype object"),
-    "words": (lambda values: ["a"] * len(values), "give real numbers; got dtype <U1"),
+    "NaN": (lambda values: np.where(values == values.max(), np.nan, values), ValueError, "from 0 to 1; got nan"),
+    "above one": (lambda values: values + 2.0, ValueError, "from 0 to 1; got 2"),
+    "below zero": (lambda values: values - 2.0, ValueError, "from 0 to 1; got -1"),
+    "too few": (lambda values: values[:-1], ValueError, r"keep the shape \(40"),
+    "one number": (lambda values: 0.5, ValueError, r"keep the shape \(40"),
+    "complex": (lambda values: values + 0j, TypeError, "give real numbers; got dtype complex128"),
+    "objects": (lambda values: values.astype(object), TypeError, "give real numbers; got dtype object"),
+    "words": (lambda values: ["a"] * len(values), TypeError, "give real numbers; got dtype <U1"),
 }
+A_NAN, _, OF_A_NAN = GIVEN["NaN"]
 
 
 class OfScore(BinaryCalibrator):
@@ -231,10 +232,7 @@ class OfScore(BinaryCalibrator):
 class OfSimplex(MulticlassCalibrator):
     """The same of a table."""
 
-    function = None
-
-    def _fit(self, problem):
-        self.fitted_ = True
+    function, _fit = None, OfScore._fit
 
     def _apply(self, forecast):
         return type(self).function(forecast.prob)
@@ -243,28 +241,30 @@ class OfSimplex(MulticlassCalibrator):
 class OfLogOdds(LogOddsCalibrator):
     """Loses a number."""
 
-    def _fit(self, problem):
-        self.fitted_ = True
+    _fit = OfScore._fit
 
     def _map_log_odds(self, log_odds):
-        return np.where(log_odds == log_odds.max(), np.nan, log_odds)
+        return A_NAN(log_odds)
 
 
-@pytest.mark.parametrize(("function", "said"), GIVEN.values(), ids=GIVEN.keys())
-def test_what_is_no_probability_is_refused(function, said, monkeypatch):
+def require_refused(fitted, given, error, said):
+    for call in (fitted.calibrate, fitted.predict_proba):
+        with pytest.raises(error, match=f"the map of {type(fitted).__name__} must .*{said}"):
+            call(given)
+
+
+@pytest.mark.parametrize(("function", "error", "said"), GIVEN.values(), ids=GIVEN.keys())
+def test_what_is_no_probability_is_refused(function, error, said, monkeypatch):
     monkeypatch.setattr(OfScore, "function", staticmethod(function))
     monkeypatch.setattr(OfSimplex, "function", staticmethod(function))
-    for fitted, given in [(OfScore().fit(P, Y), P), (OfSimplex().fit(TABLE, LABEL), TABLE)]:
-        for call in (fitted.calibrate, fitted.predict_proba):
-            with pytest.raises((ValueError, TypeError), match=f"the map of {type(fitted).__name__} must .*{said}"):
-                call(given)
+    require_refused(OfScore().fit(P, Y), P, error, said)
+    require_refused(OfSimplex().fit(TABLE, LABEL), TABLE, error, said)
+    require_refused(OfLogOdds().fit(P, Y), P, ValueError, OF_A_NAN)
 
 
-def test_log_odds_that_are_no_number_are_refused():
-    fitted = OfLogOdds().fit(P, Y)
-    for call in (fitted.calibrate, fitted.predict_proba):
-        with pytest.raises(ValueError, match="the map of OfLogOdds must give probabilities from 0 to 1; got nan"):
-            call(P)
+def test_one_column_is_no_forecast_of_three_classes():
+    with pytest.raises(ValueError, match="y_prob must have 3 columns; got one"):
+        OfSimplex().fit(TABLE, LABEL).calibrate(P)
 
 
 def test_no_notion_and_no_safe_form_and_no_number_of_rows_hides_it(monkeypatch):

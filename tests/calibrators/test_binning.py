@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import bbq, histogram, scaling_binning
-from scipy.special import expit
 from strategies import columns, scores
 
-from calibrant import EqualMass, EqualWidth, HistogramBinning, IsotonicCalibration, PlattScaling
+from calibrant import EqualMass, HistogramBinning, IsotonicCalibration, PlattScaling
 from calibrant._core.border import as_problem
 from calibrant.binning import Isotonic, MonotonicSweep, PointsPerBin, Unique
 from calibrant.binning.bins import Ordered
@@ -50,29 +49,11 @@ def test_the_map_over_own_edges_is_what_its_definition_says(empty, rows, edges, 
     require_the_map(fitted, rows, new, edges, empty, smoothing)
 
 
-@given(rows=columns(), n_bins=st.integers(1, 12), new=new_scores)
-def test_the_map_over_bins_of_equal_mass_is_what_its_definition_says(rows, n_bins, new):
-    edges, fitted = (
-        histogram.equal_mass_edges(repeated(rows)[0], n_bins),
-        fit(HistogramBinning(EqualMass(n_bins)), rows),
-    )
-    assert fitted.edges_.tolist() == edges
-    require_the_map(fitted, rows, new, edges)
-
-
 @given(rows=columns(), k=st.integers(1, 8), new=new_scores, smoothing=st.sampled_from([0.0, 1.0]))
 def test_the_map_from_interior_rows_is_what_its_definition_says(rows, k, new, smoothing):
     fitted = fit(HistogramBinning(PointsPerBin(k), interior=True, smoothing=smoothing), rows)
     edges = histogram.equal_mass_edges(repeated(rows)[0], max(1, int(rows[2].sum()) // k))
     require_the_map(fitted, rows, new, edges, smoothing=smoothing, interior=True)
-
-
-@given(rows=columns())
-def test_a_number_means_bins_of_equal_width_and_a_word_its_binning(rows):
-    for short, long in [(7, EqualWidth(7)), ("equal-mass", EqualMass()), ("unique", Unique())]:
-        one, other = (fit(HistogramBinning(binning), rows) for binning in (short, long))
-        np.testing.assert_array_equal(one.value_, other.value_)
-        np.testing.assert_array_equal(one.edges_, other.edges_)
 
 
 @pytest.mark.parametrize("binning", ["equal-mass", 10, [0, 0.3, 0.9, 1], Isotonic(), MonotonicSweep(), Unique()])
@@ -145,15 +126,6 @@ def test_logits_reach_the_map_as_they_are():
     expected = PlattScaling(input="logit").fit(logit, label).calibrate(logit)
     assert (np.diff(expected) > 0.1).any()
     np.testing.assert_allclose(ScalingBinning(input="logit").fit(logit, label).calibrate(logit), expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("inner", [PlattScaling(), IsotonicCalibration()])
-def test_logits_and_their_probabilities_are_mapped_alike(inner):
-    rng = np.random.default_rng(0)
-    logit = rng.normal(0, 2, 400)
-    prob, label = expit(logit), (rng.random(400) < expit(0.5 * logit)).astype(int)
-    one, other = ScalingBinning(inner).fit(prob, label), ScalingBinning(inner, input="logit").fit(logit, label)
-    np.testing.assert_allclose(other.calibrate(logit), one.calibrate(prob), rtol=1e-6)
 
 
 # Bayesian binning

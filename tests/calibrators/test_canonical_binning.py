@@ -8,16 +8,12 @@ from reference import projection
 from strategies import tables
 
 from calibrant._core.registry import entries
-from calibrant.binning import Projection, Sierpinski, SimplexUnique
+from calibrant.binning import Projection, SimplexUnique
 from calibrant.calibrators import CanonicalBinning
 from calibrant.metrics import canonical_calibration_error
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
-
-
-EACH = [entry.target() for entry in entries("simplex-binning").values()]
-each_binning = pytest.mark.parametrize("binning", EACH, ids=list(entries("simplex-binning")))
 
 
 def fitted(binning, rows, **options):
@@ -47,7 +43,7 @@ def test_the_map_is_what_its_definition_says(rows, n_bins, data):
 
 
 @pytest.mark.first(2)
-@each_binning
+@pytest.mark.parametrize("binning", entries("simplex-binning"))
 @given(rows=tables(n_classes=st.just(3)))
 def test_of_all_rows_the_map_has_no_error_over_its_own_cells(binning, rows):
     """The exact canonical error, in which a cell is a value that the map takes."""
@@ -57,27 +53,4 @@ def test_of_all_rows_the_map_has_no_error_over_its_own_cells(binning, rows):
     assert canonical_calibration_error(label, calibrated, **options) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_rows_on_a_cut_are_left_out_of_the_rates():
-    """The first cut takes the two with the highest probability of the first class; the second of these is on it."""
-    prob, label = np.array([[0.8, 0.2], [0.7, 0.3], [0.3, 0.7], [0.1, 0.9]]), [0, 1, 1, 1]
-    inside, all_rows = (fitted(Projection(2), (label, prob, None), interior=word) for word in (True, False))
-    assert inside.cells(prob).tolist() == all_rows.cells(prob).tolist() == [0, 0, 1, 1]
-    assert inside.count_.tolist() == [1, 2]
-    assert inside.value_.tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    assert all_rows.count_.tolist() == [2, 2]
-    assert all_rows.value_.tolist() == [[0.5, 0.5], [0.0, 1.0]]
-
-
 # Parameters
-
-
-@pytest.mark.parametrize(
-    ("binning", "message"),
-    [
-        ("projektion", r"simplex-binning must be one of .*; got 'projektion'\. Did you mean 'proj"),
-        (Sierpinski(), r"Sierpinski must have three classes, .*; got 2\. Cut with Projection"),
-    ],
-)
-def test_a_parameter_that_makes_no_sense_is_refused(binning, message):
-    with pytest.raises(ValueError, match=message):
-        CanonicalBinning(binning).fit([0.1, 0.8, 0.9], [0, 1, 1])

@@ -12,63 +12,31 @@ from calibrant import advise, cli
 from calibrant.calibrators.classifier import default_method
 from calibrant.interop.tables import write_table
 
-DOCS = Path(__file__).parents[2]
-PAGES = {"README.md": "## Which calibrator?", "docs/calibrators.md": "## Defaults"}
-
-
+PAGES = [Path(__file__).parents[2] / page for page in ("README.md", "docs/calibrators.md")]
 DEFAULTS = {
-    "evidence-scaling --safe": [(2, 1), (2, 2999), (2, 2999.5), (3, 999), (3, np.nan)],
-    "evidence-scaling": [(2, 3000), (3, 1000), (5, 20_001), (2, 10**9), (100, 1000)],
-    "sms --safe": [(501, 999)],
-    "sms": [(501, 1000)],
+    "fewer than 1000 rows (two classes: 3000), up to 500 classes": (
+        "evidence-scaling --safe",
+        [(2, 1), (2, 2999), (2, 2999.5), (3, 999), (3, np.nan), (500, 999)],
+    ),
+    "1000 rows or more (two classes: 3000), up to 500 classes": (
+        "evidence-scaling",
+        [(2, 3000), (3, 1000), (5, 20_001), (2, 10**9), (500, 1000)],
+    ),
+    "fewer than 1000 rows, more than 500 classes": ("sms --safe", [(501, 1), (501, 999)]),
+    "1000 rows or more, more than 500 classes": ("sms", [(501, 1000), (10**4, 10**8)]),
 }
 
 
-@pytest.mark.parametrize("words", DEFAULTS)
-def test_the_default_by_classes_and_rows(words):
-    for n_classes, n_rows in DEFAULTS[words]:
-        assert str(default_method(n_classes, n_rows)) == words
-
-
-def table_of(page):
-    """The lines of the table below a heading."""
-    section = (DOCS / page).read_text().split(PAGES[page])[1]
-    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in re.findall(r"^\|.*\|$", section, flags=re.M)]
-
-
-def bounds(text, unit, most, n_classes=None):
-    """The whole numbers that a cell such as ``1000 rows or more, up to 100 classes`` allows of rows or of classes."""
-    if n_classes == 2:  # "1000 rows or more (two classes: 3000)"
-        text = re.sub(r"[\d,]+ (rows[^(]*)\(two classes: ([\d,]+)\)", r"\2 \1", text)
-    if found := re.search(rf"fewer than ([\d,]+) {unit}", text):
-        return 1, number(found[1]) - 1
-    if found := re.search(rf"([\d,]+) {unit} or more", text):
-        return number(found[1]), most
-    if found := re.search(rf"up to ([\d,]+) {unit}", text):
-        return 2, number(found[1])
-    if found := re.search(rf"more than ([\d,]+) {unit}", text):
-        return number(found[1]) + 1, most
-    raise AssertionError(f"{text!r} says nothing of {unit}")
-
-
-def number(text):
-    return int(text.replace(",", ""))
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_the_tables_name_what_is_fitted(page):
-    """Each line of rows and classes, at all its ends; and together they leave nothing out."""
-    lines = [line for line in table_of(page) if re.search(r"\d rows.*\d classes", line[0])]
-    names, covered = {name: getattr(calibrant, name) for name in calibrant.__all__}, set()
-    for condition, cell, *_ in lines:
-        named = eval(cell.strip("`"), names)
-        for n_classes in bounds(condition, "classes", 10**4):
-            for n_rows in bounds(condition, "rows", 10**8, n_classes):
-                made = default_method(n_classes, n_rows).calibrator()
-                assert repr(made) == repr(named), (condition, n_classes, n_rows)
-                covered.add((n_classes, n_rows))
-    ends = dict.fromkeys((500, 501, 10**4), (1, 999, 1000, 10**8)) | {2: (1, 2999, 3000, 10**8)}
-    assert covered == {(k, n) for k, sizes in ends.items() for n in sizes}
+@pytest.mark.parametrize("condition", DEFAULTS)
+def test_the_default_by_classes_and_rows_is_what_the_pages_name(condition):
+    words, sizes = DEFAULTS[condition]
+    methods = [default_method(*size) for size in sizes]
+    assert {str(method) for method in methods} == {words}
+    names = {name: getattr(calibrant, name) for name in calibrant.__all__}
+    for page in PAGES:
+        table = dict(re.findall(r"^\| ([^|]* rows[^|]* \d+ classes) \| `([^|]*)` \|", page.read_text(), flags=re.M))
+        assert table.keys() == DEFAULTS.keys()
+        assert {repr(method.calibrator()) for method in methods} == {repr(eval(table[condition], names))}
 
 
 # One answer

@@ -12,7 +12,7 @@ from strategies import columns, tables
 import calibrant as cal
 from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, PlattScaling, VennAbers
 from calibrant import calibrators as cals
-from calibrant.binning import EqualMass, EqualWidth, FineGrid, Unique
+from calibrant.binning import EqualWidth, FineGrid, Unique
 from calibrant.binning import bins as fine_grid
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.arrow_batches import Batches
@@ -188,16 +188,16 @@ def test_what_needs_the_rows_or_contradicts_the_predictions_is_refused():
     predictions = as_read(rng.integers(0, 2, 60), rng.random(60))
     table = as_read(rng.integers(0, 3, 60), rng.dirichlet(np.ones(3), 60))
     needs_rows = r"needs all rows in memory.*sample\(100_000\)"
-    for method, given_rows, message in (
-        (cals.SplineCalibration(), (predictions,), needs_rows),
-        (HistogramBinning(interior=True), (predictions,), needs_rows),
-        (cals.BayesianBinning(), (predictions,), needs_rows),
-        (PlattScaling(), (predictions, [0] * 60), "y and sample_weight must be left out"),
-        (PlattScaling(input="logit"), (predictions,), "input must be that of the predictions"),
-        (PlattScaling(labels=[1, 0]), (predictions,), "labels must be those of the predictions"),
-        (PlattScaling(), (table,), "maps one score"),
+    for method, given_rows, error, message in (
+        (cals.SplineCalibration(), (predictions,), ValueError, needs_rows),
+        (HistogramBinning(interior=True), (predictions,), ValueError, needs_rows),
+        (cals.BayesianBinning(), (predictions,), ValueError, needs_rows),
+        (PlattScaling(), (predictions, [0] * 60), TypeError, "y and sample_weight must be left out"),
+        (PlattScaling(input="logit"), (predictions,), ValueError, "input must be that of the predictions"),
+        (PlattScaling(labels=[1, 0]), (predictions,), ValueError, "labels must be those of the predictions"),
+        (PlattScaling(), (table,), ValueError, "maps one score"),
     ):
-        with pytest.raises((ValueError, TypeError), match=message):
+        with pytest.raises(error, match=message):
             method.fit(*given_rows)
 
 
@@ -216,16 +216,6 @@ def test_one_class_alone_is_said():
     for rows in (as_read(label, score, labels=[0, 1]), Batches([(label, score)], labels=[0, 1])):
         with pytest.warns(CalibrationWarning, match="only the class 0 occurs in the 3 calibration rows"):
             IsotonicCalibration().fit(rows)
-
-
-@settings(max_examples=8)
-@given(data=columns(max_rows=40), n_bins=st.integers(1, 9))
-def test_bins_of_equal_mass_end_in_the_cells_of_the_exact_edges(data, n_bins):
-    label, score, weight = data
-    ours = HistogramBinning(EqualMass(n_bins)).fit(as_read(label, score, weight, labels=[0, 1]))
-    rows = HistogramBinning(EqualMass(n_bins), labels=[0, 1]).fit(score, label, weight)
-    index = FineGrid.for_problems(1).index
-    assert set(index(ours.edges_[1:-1])) == set(index(rows.edges_[1:-1]))
 
 
 @pytest.mark.first(2)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import isotonic_tree as twin
 from strategies import columns, scores, whole_weights
@@ -55,15 +55,6 @@ def test_cuts_come_in_the_order_of_the_definition_over_all_cuts_of_all_regions(r
     ours = fitted(rows)
     assert ours.threshold_.tolist() == thresholds
     np.testing.assert_allclose(ours.gain_, np.array(gains, dtype=float), atol=1e-12)
-    assert ours.left_.tolist() == [region[0] for region in stages[-1]]
-
-
-@given(rows=few, max_bins=st.integers(1, 5))
-def test_a_stop_is_what_the_definition_says_between_blocks(rows, max_bins):
-    borders = set(IsotonicCalibration(finite=None).fit(rows[1], rows[0], rows[2]).left_.tolist())
-    stages, thresholds, _ = twin.grow(*lists(rows), max_bins, borders)
-    ours = fitted(rows, max_bins=max_bins)
-    assert ours.threshold_.tolist() == thresholds
     assert ours.left_.tolist() == [region[0] for region in stages[-1]]
 
 
@@ -145,37 +136,35 @@ def test_cross_validation_takes_the_best_of_all_stages_of_maps_that_have_not_see
     assert (chosen.threshold_.size + 1, chosen.smoothing_) == (n_bins, -smoothing)
 
 
-@given(rows=few, part=st.sampled_from([0.25, 0.75]), smoothing=st.sampled_from([0.5, 2.0]))
-def test_a_softened_label_is_the_class_that_came_and_the_event_as_far_as_the_score_says(rows, part, smoothing):
-    label, score, weight = rows
-    score = np.round(16 * score) / 16  # blocks of equal means are then equal to the last bit in both fits
-    share = np.concatenate([(1 - part) * label + part * score, (1 - part) * (1 - label) + part * (1 - score)])
-    each = np.repeat([1, 0], score.size), np.tile(score, 2), np.tile(weight, 2) * share
-    some = each[2] > 0
-    assume(each[2][some].min() > 1e-9)
-    # Weights that are no counts have a mean of one: a row is worth as much as the two that it is made into.
-    label_of, score_of, weight_of = (part[some] for part in each)
-    by_hand = fitted((label_of, score_of, 2.0**-20 * weight_of), smoothing=smoothing * some.sum() / weight.sum())
-    softened = fitted((label, score, weight), softening=part, smoothing=smoothing)
-    np.testing.assert_allclose(softened.calibrate(score), by_hand.calibrate(score), rtol=1e-9)
-
-
 @given(
     parts=st.sampled_from([10, 20, 30]),
-    rows=st.lists(st.tuples(st.integers(0, 10), st.integers(0, 1)), min_size=2, max_size=8),
+    rows=st.lists(st.tuples(st.integers(0, 10), st.integers(0, 1), whole_weights), min_size=2, max_size=8),
     softening=st.sampled_from([Fraction(3, 10), Fraction(4, 5)]),
+    smoothing=st.sampled_from([0.0, 2.0]),
 )
-@example(parts=30, rows=[(4, 1), (2, 1), (0, 1)], softening=Fraction(3, 10))  # two cuts gain alike
-@example(parts=20, rows=[(0, 1), (5, 0)], softening=Fraction(4, 5))  # the rates of two scores are one
-def test_softened_labels_of_decimals_are_cut_as_their_fractions(parts, rows, softening):
-    score, label = (np.array(part) for part in zip(*rows, strict=True))
+@example(
+    parts=30, rows=[(4, 1, 1), (2, 1, 1), (0, 1, 1)], softening=Fraction(3, 10), smoothing=0.0
+)  # two cuts gain alike
+@example(
+    parts=20, rows=[(0, 1, 1), (5, 0, 1)], softening=Fraction(4, 5), smoothing=0.0
+)  # the rates of two scores are one
+def test_a_softened_label_is_the_class_that_came_and_the_event_as_far_as_the_score_says(
+    parts, rows, softening, smoothing
+):
+    """Of decimals: cut as their fractions are."""
+    score, label, weight = (np.array(part) for part in zip(*rows, strict=True))
     exact = [Fraction(int(s), parts) for s in score]
-    event = [(1 - softening) * int(y) + softening * s for s, y in zip(exact, label, strict=True)]
-    outcomes, shares = [1] * len(rows) + [0] * len(rows), event + [1 - share for share in event]
-    _, thresholds, gains = twin.grow(exact * 2, outcomes, shares)
-    found = fitted((label, score / parts, None), softening=float(softening), labels=[0, 1])
+    of_rows = zip(exact, label.tolist(), weight.tolist(), strict=True)
+    event = [w * ((1 - softening) * y + softening * s) for s, y, w in of_rows]
+    shares = event + [w - share for w, share in zip(weight.tolist(), event, strict=True)]
+    soft = exact * 2, [1] * len(rows) + [0] * len(rows), shares
+    stages, thresholds, gains = twin.grow(*soft)
+    found = fitted((label, score / parts, weight), softening=float(softening), smoothing=smoothing, labels=[0, 1])
     np.testing.assert_array_equal(found.threshold_, [t.numerator / t.denominator for t in thresholds])
     np.testing.assert_allclose(found.gain_, np.array(gains, dtype=float), atol=1e-12)
+    value = twin.values(*soft, stages[-1], smoothing)
+    expected = [twin.predict(stages[-1], value, s) for s in exact]
+    np.testing.assert_allclose(found.calibrate(score / parts), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_a_hundred_bins_that_all_count_are_all_kept():
@@ -188,18 +177,28 @@ def test_a_hundred_bins_that_all_count_are_all_kept():
 # Where it is used
 
 
+WRONG = {
+    "left_": ([0.2, 0.1, 0.4], [0.1, 0.2, 1.1], [-0.1, 0.2, 0.4], []),
+    "value_": ([0.0, 1.0, 0.5], [0.0, 0.5, 1.1], [-0.1, 0.5, 1.0]),
+    "n_bins_": (4,),
+    "threshold_": ([0.2, 1.1], [-0.1, 0.4]),
+    "gain_": ([0.5], [0.5, -0.1]),
+    "weight_": ([-1.0, 2.0, 1.0], [0.0, 2.0, 1.0]),
+    "event_weight_": ([0.0, 3.0, 1.0], [-1.0, 1.0, 1.0]),
+    "row_weight_": (0.0,),
+    "smoothing_": (-0.1, 1.1e15),
+    "softening_": (-0.1, 1.0),
+}
+
+
 @pytest.mark.parametrize(
-    ("attribute", "said"),
-    [
-        ("threshold_", r"gain_ must be numbers, .*of shape \(\d+,\); got"),
-        ("weight_", "weight_ must be numbers, at least 0"),
-    ],
+    ("name", "changed"), [(name, changed) for name, several in WRONG.items() for changed in several]
 )
-def test_stages_that_do_not_fit_together_are_refused(attribute, said):
-    ours = fitted((np.arange(200) % 7 % 2, np.linspace(0.0, 1.0, 200), None))
-    value = getattr(ours, attribute)
-    setattr(ours, attribute, value[:-1] if attribute == "threshold_" else -value)
-    with pytest.raises(ValueError, match=f"must describe a calibrator fully; got .*{said}"):
+def test_a_file_with_numbers_that_no_fit_gives_is_refused(name, changed):
+    ours = fitted((np.array([0, 1, 0, 1]), np.array([0.1, 0.2, 0.3, 0.4]), None))
+    assert (ours.left_.tolist(), ours.threshold_.size) == ([0.1, 0.2, 0.4], 2)
+    setattr(ours, name, np.array(changed) if isinstance(changed, list) else changed)
+    with pytest.raises(ValueError, match=f"must describe a calibrator fully; got .*{name} must .*; got .*Fit anew"):
         from_document(to_document(ours))
 
 

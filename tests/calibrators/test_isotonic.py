@@ -15,7 +15,6 @@ from calibrant.calibrators.isotonic import (
     NearIsotonicCalibration,
     NearIsotonicPath,
     VennAbers,
-    on_steps,
 )
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
@@ -98,13 +97,6 @@ def test_clipping_moves_the_fit_to_one_row_in_all_rows_and_two(rows):
         np.testing.assert_array_equal(clipped.left_, exact.left_)
 
 
-@given(left=st.lists(scores, min_size=1, max_size=9, unique=True).map(sorted), new=new_scores)
-def test_a_step_holds_from_where_it_begins_and_the_first_one_below_all_of_them(left, new):
-    value = np.arange(len(left)) / 10
-    expected = [value[max((i for i, begins in enumerate(left) if begins <= s), default=0)] for s in new]
-    assert on_steps(np.array(left), value, np.array(new)).tolist() == expected
-
-
 def test_lines_between_scores_that_almost_touch_stay_between_their_values():
     fitted = IsotonicCalibration(interpolate=True, finite=None).fit([0.0, 1e-310], [0, 1])
     assert fitted.calibrate([0.0, 1e-310, 1.0]).tolist() == [0.0, 1.0, 1.0]
@@ -181,21 +173,14 @@ def test_a_great_penalty_is_isotonic_regression(penalty, rows, new):
     np.testing.assert_allclose(fit(near, rows).calibrate(new), fit(exact, rows).calibrate(new), atol=1e-12)
 
 
-@given(rows=columns(max_rows=40))
-def test_the_ensemble_is_the_average_over_the_whole_path(rows):
+@given(rows=columns(max_rows=40), new=new_scores)
+def test_the_ensemble_is_the_average_over_the_whole_path(rows, new):
     distinct, mass, events = near_isotonic.points(*lists(rows))
-    expected, weights = near_isotonic.ensemble(mass, events)
-    fitted = fit(EnsembleNearIsotonic(finite=None), rows)
-    np.testing.assert_allclose(fitted.calibrate(distinct), expected, atol=1e-9)
+    values, weights = near_isotonic.ensemble(mass, events)
+    fitted, new = fit(EnsembleNearIsotonic(finite=None), rows), [*distinct, *new]
+    expected = [isotonic.step(distinct, values, s) for s in new]
+    np.testing.assert_allclose(fitted.calibrate(new), expected, atol=1e-9)
     assert sorted(fitted.weight_)[::-1] == pytest.approx(sorted(weights)[::-1][: fitted.weight_.size], abs=1e-9)
-
-
-@given(rows=columns(weights=any_weights), new=new_scores)
-def test_the_ensemble_is_the_weighted_sum_of_its_fits(rows, new):
-    fitted = fit(EnsembleNearIsotonic(finite=None), rows)
-    parts = [NearIsotonicCalibration(penalty=penalty, finite=None) for penalty in fitted.penalty_.tolist()]
-    expected = fitted.weight_ @ [fit(part, rows).calibrate(new) for part in parts]
-    np.testing.assert_allclose(fitted.calibrate(new), expected, atol=1e-12)
 
 
 # Venn-Abers

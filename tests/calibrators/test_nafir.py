@@ -1,4 +1,4 @@
-"""NA-FIR: the optimum, the smoothing, the blocks."""
+"""NA-FIR: the optimum, the smoothing, the blocks, what a step is made of, and the search by annealing."""
 
 import os
 from functools import partial
@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import folds
 from reference import nafir as twin
+from scipy.special import logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
 from strategies import dirichlet_rows, tables
 
@@ -266,3 +267,77 @@ def test_threads_are_as_many_as_processors_that_may_be_used(there, expected, mon
     assert n_processors() == 3
     monkeypatch.delattr(os, "sched_getaffinity")
     assert n_processors() == expected
+
+
+# What a step is made of
+
+
+@given(rows=tables(), steps=st.lists(st.sampled_from([0.0, 0.3, 5.0, 400.0, 900.0]), min_size=60, max_size=60))
+def test_shares_equal_the_definition_however_far_apart_the_values(rows, steps):
+    label, prob, weight = rows
+    cells = nafir.Cells.of(as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1])))
+    counts = nafir.Comparisons.of(cells, np.arange(cells.size))
+    theta = np.append(-np.cumsum(np.resize(steps, cells.size - 1))[::-1], 0.0)
+    log_sum, parts, expected = counts.shares(theta)
+    log_table = np.full((counts.starts.size, counts.n_blocks), -np.inf)
+    log_table[counts.row, counts.block] = np.log(counts.count) + theta[counts.block]
+    np.testing.assert_allclose(log_sum, logsumexp(log_table, axis=1), rtol=1e-12, atol=1e-12)
+    share = softmax(log_table, axis=1)
+    np.testing.assert_allclose(parts, share[counts.row, counts.block], rtol=1e-9, atol=1e-40)
+    np.testing.assert_allclose(expected, counts.weight @ share, rtol=1e-9, atol=1e-40)
+
+
+# Annealing
+
+
+@pytest.mark.first(1)
+@pytest.mark.parametrize("seed", range(2))
+def test_the_fitted_map_is_the_best_that_the_definition_visits(seed, monkeypatch):
+    label, prob, _ = random_rows(n=30, k=4, seed=seed)
+    weight = np.random.default_rng(seed).integers(1, 4, 30).astype(float)
+    monkeypatch.setattr(nafir, "MOST_CHANGES", 2000)
+    calibrator = fitted((label, prob, weight), smoothing=0.0, solver="annealing", random_state=seed)
+    cells = nafir.Cells.of(as_problem(label, prob, sample_weight=weight))
+    starts = cells.isotonic_starts(cells.mass())
+    rng = np.random.default_rng(seed)
+    changes = [draw for _ in range(2) for draw in zip(*nafir.draws(1000, starts.size, 0.003, rng), strict=True)]
+    rates = np.maximum(np.exp(nafir.Comparisons.of(cells, starts).rates(0.0)), nafir.FLOOR)
+    rows = prob.tolist(), label.tolist(), weight.tolist(), cells.lower[starts].tolist()
+    _, best, tried = twin.annealed(*rows, rates, changes, 200.0, nafir.FLOOR, 10_000)
+    assert calibrator.n_iter_ == tried
+    found = np.searchsorted(calibrator.left_[1:], cells.lower[starts], side="right")
+    np.testing.assert_allclose(np.exp(calibrator.log_value_)[found], np.array(best) / best[-1], rtol=1e-9)
+
+
+def test_the_search_ends_after_as_many_changes_without_a_better_map_as_it_has_patience(monkeypatch):
+    """Every change is out of order here, so that none is taken."""
+    monkeypatch.setattr(nafir, "PATIENCE", 7)
+    label, prob, _ = random_rows(n=60)
+    cells = nafir.Cells.of(as_problem(label, prob))
+    rows, changes = nafir.Comparisons.of(cells, np.arange(cells.size)), []
+    theta = np.linspace(-1.0, 0.0, cells.size)
+    best, tried = nafir.anneal(rows, 0.1, theta, 60.0, 1e3, np.random.default_rng(0), changes.append)
+    assert (tried, changes) == (7, [7])
+    np.testing.assert_allclose(best, theta, atol=1e-12)
+
+
+def test_the_smoothing_is_chosen_by_exact_fits_whatever_the_solver():
+    exact, searched = (fitted(random_rows(n=60), solver=word) for word in ("newton", "annealing"))
+    assert searched.smoothing_ == exact.smoothing_
+
+
+# Against the exact solution
+
+
+@given(
+    rows=tables(weights=st.sampled_from([0.5, 1, 3])),
+    granularity=st.sampled_from([0.003, 0.1]),
+    options=st.sampled_from([{}, {"min_blocks": 8}, {"blocks": "distinct"}]),
+)
+def test_the_optimum_is_never_worse_and_the_certificate_tells_them_apart(rows, granularity, options):
+    exact = fitted(rows, smoothing=0.0, **options)
+    searched = fitted(rows, smoothing=0.0, solver="annealing", granularity=granularity, **options)
+    assert exact.loss_ <= searched.loss_ + 1e-9
+    assert exact.n_blocks_ == searched.n_blocks_
+    if searched.loss_ > exact.loss_ + 1e-6:
+        assert searched.gradient_ > 1e-8

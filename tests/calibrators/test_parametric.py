@@ -32,7 +32,7 @@ FORMS = {
     "platt": (PlattScaling(), twin.line, ["intercept_", "slope_"]),
     "quadratic": (QuadraticScaling(), twin.parabola, ["a_", "b_", "c_"]),
     "abm": (BetaCalibration(), twin.beta, ["c_", "a_", "b_"]),
-    "am": (BetaCalibration(parameters="am"), twin.beta_of_one_slope, ["c_", "a_"]),
+    "am": (BetaCalibration(parameters="am"), twin.line, ["c_", "a_"]),
     "ab": (BetaCalibration(parameters="ab"), twin.beta_through_half, ["a_", "b_"]),
     "a": (BetaCalibration(parameters="a"), twin.beta_temperature, ["a_"]),
 }

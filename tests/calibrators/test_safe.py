@@ -13,7 +13,7 @@ from strategies import dirichlet_rows, tables
 from calibrant import ByNotion, IsotonicCalibration, SafeCalibrator, TemperatureScaling
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Forecast
-from calibrant.calibrators import BinaryCalibrator, EvidenceScaling, MulticlassCalibrator
+from calibrant.calibrators import EvidenceScaling, MulticlassCalibrator
 from calibrant.calibrators.safe import folds, in_order, pool
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit.folds import observed
@@ -42,16 +42,6 @@ class Event(MulticlassCalibrator):
 
     def _apply(self, forecast):
         return np.tile(self.rate_, (len(forecast.values), 1))
-
-
-class Zeros(BinaryCalibrator):
-    """A candidate that is certain of its event, and often wrong."""
-
-    def _fit(self, problem):
-        pass
-
-    def _apply(self, score):
-        return (score > 0.5).astype(float)
 
 
 def drawn(n, k=3, power=1.0, seed=0):
@@ -127,13 +117,6 @@ def test_the_map_is_the_pool_with_the_candidate_of_all_rows():
     expected = [twin.pool(p, c, safe.weight_) for p, c in zip(prob.tolist(), candidate.tolist(), strict=True)]
     np.testing.assert_allclose(safe.predict_proba(prob), expected, rtol=1e-9)
     np.testing.assert_allclose(safe.calibrator_.predict_proba(prob), candidate, rtol=1e-12)
-
-
-def test_a_candidate_that_is_certain_and_wrong_is_kept_out_and_leaves_no_zero():
-    label, prob = drawn(300, k=2, seed=1)
-    assert SafeCalibrator(Zeros()).fit(prob[:, 1], label).weight_ == 0.0
-    certain = pool(Forecast(prob), np.eye(2)[label], 0.5)
-    assert certain.min() > 0
 
 
 class Talkative(TemperatureScaling):

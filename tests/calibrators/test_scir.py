@@ -1,4 +1,4 @@
-"""Sorted cumulative isotonic regression: the fit, and what is added so that no probability is zero."""
+"""Sorted cumulative isotonic regression: the fit, also in pieces, and what is added so that no probability is zero."""
 
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ from strategies import dirichlet_rows, tables
 
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Weights
-from calibrant._kernels.staircase import next_set
+from calibrant._kernels.staircase import next_set, solve
 from calibrant.calibrators import scir as staircase
 from calibrant.calibrators.scir import EPSILONS, Cumulated, Points, SortedCumulativeIsotonic, cumulated, fitted_values
 from calibrant.interop.save import from_document, to_document
@@ -158,9 +158,9 @@ def test_sums_of_whole_numbers_are_exact_only_while_they_are_small():
         assert Cumulated(score, places, np.full(2, tied), weight).is_whole == whole
 
 
-@pytest.mark.parametrize("rank", [0, 3, 1.5])
-def test_a_rank_that_is_none_is_refused(rank):
-    with pytest.raises((ValueError, TypeError), match="rank must be"):
+@pytest.mark.parametrize(("rank", "error"), [(0, ValueError), (3, ValueError), (1.5, TypeError)])
+def test_a_rank_that_is_none_is_refused(rank, error):
+    with pytest.raises(error, match="rank must be"):
         fitted(random_rows(0, 10, 3)).steps(rank)
 
 
@@ -181,36 +181,52 @@ def test_corners_that_do_not_fit_together_are_refused(name, changed):
 # No probability is zero
 
 
-def bold_rows(seed, n, k):
-    return dirichlet_rows(n, k, seed, 0.7, 1.5)
-
-
-def fitted_by_default(label, prob, weight=None, **options):
-    return SortedCumulativeIsotonic(labels=range(prob.shape[1]), **options).fit(prob, label, weight)
-
-
 @both_rises
 @pytest.mark.parametrize(("seed", "n", "k"), [(0, 100, 5), (1, 300, 12), (2, 60, 30), (3, 40, 2)])
 def test_cross_validation_takes_the_epsilon_of_the_least_log_loss_on_rows_left_out(seed, n, k, rise):
-    label, prob = bold_rows(seed, n, k)
+    label, prob, _ = random_rows(seed, n, k, 1.5)
     weight = np.random.default_rng(seed).integers(1, 4, n).astype(float)
     losses = np.zeros(len(EPSILONS))
     for out in map(np.array, folds_twin.folds(prob.tolist(), label.tolist(), weight.tolist())):
-        parts = (
-            fitted_by_default(label, prob, weight - out, epsilon=e, rise=rise).predict_proba(prob) for e in EPSILONS
-        )
-        losses -= [out @ np.log(part[np.arange(n), label]) for part in parts]
-    found = fitted_by_default(label, prob, weight, rise=rise)
+        maps = [fitted((label, prob, weight - out), epsilon=e, rise=rise).predict_proba(prob) for e in EPSILONS]
+        losses -= [out @ np.log(one[np.arange(n), label]) for one in maps]
+    found = fitted((label, prob, weight), epsilon="cv", rise=rise)
     assert found.epsilon_ == max(EPSILONS[int(np.argmin(losses))], 1 / (k * (1 + weight.sum())))
-    same = fitted_by_default(label, prob, weight, rise=rise, epsilon=found.epsilon_)
+    same = fitted((label, prob, weight), epsilon=found.epsilon_, rise=rise)
     np.testing.assert_array_equal(found.predict_proba(prob), same.predict_proba(prob))
 
 
-def test_a_rise_is_spread_in_proportion_to_the_forecast():
-    # The class at rank 1 was true in half of the rows, and that at rank 3 in the others: the map does not rise at rank 2.
-    label, prob = np.array([0, 2]), np.tile([0.6, 0.3, 0.1], (2, 1))
-    last, spread = (
-        fitted_by_default(label, prob, epsilon=0.0, rise=rise).predict_proba(prob[:1]) for rise in ("last", "spread")
-    )
-    np.testing.assert_allclose(last, [[0.5, 0.0, 0.5]])
-    np.testing.assert_allclose(spread, [[0.5, 0.375, 0.125]])
+# In pieces, so that a fit can be stopped
+
+
+LABEL, PROB = dirichlet_rows(300, 10, 0, 0.7, 2.0)
+
+
+@pytest.mark.parametrize("budget", [0, 100, 5000])
+def test_a_fit_in_pieces_is_the_fit_in_one(budget, monkeypatch):
+    whole = SortedCumulativeIsotonic().fit(PROB, LABEL)
+    monkeypatch.setattr(staircase, "BUDGET", budget)
+    pieces = SortedCumulativeIsotonic().fit(PROB, LABEL)
+    for name in ("epsilon_", "score_", "rank_", "value_"):
+        np.testing.assert_array_equal(getattr(pieces, name), getattr(whole, name))
+
+
+@pytest.mark.parametrize("budget", [0, 100, 3000, 20_000])
+def test_compiled_code_comes_back_when_it_has_looked_at_enough_points(budget):
+    rows = cumulated(as_problem(LABEL, PROB), share=True)
+    points = rows.points()
+    n = points.score.size
+    exact = fitted_values(points, rows.n_ranks, is_whole=True)
+    fit = np.full(n, np.nan)
+    place = np.arange(n)
+    data = points.rank.copy(), points.weight.copy(), points.events.copy(), place
+    spare = (*map(np.empty_like, data), np.empty_like(points.rank))
+    left = solve(*data, 0, n, rows.n_ranks, 0.0, budget, fit, spare)
+    waits = np.zeros(n, dtype=bool)
+    for begin, end in left:
+        assert not waits[begin:end].any()
+        waits[begin:end] = True
+    np.testing.assert_array_equal(np.isnan(fit[place]), waits)
+    np.testing.assert_array_equal(fit[place][~waits], exact[place][~waits])
+    # Nine times as many points as there are would have been looked at by now.
+    assert waits.any() == (budget < 5 * n)

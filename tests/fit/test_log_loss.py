@@ -30,27 +30,6 @@ def problem_of(x, label):
     return BinaryProblem(expit(x), label, Weights.one_each(label.size), logit=x.astype(float))
 
 
-soft_rows = st.lists(
-    st.tuples(st.integers(-4, 4), st.floats(0.02, 0.98), st.integers(1, 4)), min_size=3, max_size=10
-).filter(lambda rows: len({row[0] for row in rows}) > 2)
-
-
-@given(rows=soft_rows, nonnegative=st.booleans(), intercept=st.booleans())
-def test_the_gradient_vanishes_at_the_solution_or_holds_a_coefficient_at_zero(rows, nonnegative, intercept):
-    x, target, weight = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
-    fit = fit_logistic((np.array([x, x**2]), weight, weight * target), intercept=intercept, nonnegative=nonnegative)
-    features = recalibration.parabola if intercept else lambda xi: [xi, xi * xi]
-    parameters = [fit.intercept, *fit.coef] if intercept else fit.coef
-    slope = np.array(recalibration.gradient(features, parameters, x, target, weight))
-    assert fit.converged
-    if nonnegative:
-        assert (fit.coef >= 0).all()
-        held = np.array([False] * intercept + [c == 0 for c in fit.coef])
-        slope[held] = np.minimum(slope[held], 0.0)
-    np.testing.assert_allclose(slope, 0.0, atol=1e-9)
-    assert fit.gradient < 1e-4
-
-
 def require_the_fit_of_a_peer(table, y, rtol):
     peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(table.T, y)
     fit = fit_logistic((table, np.ones(y.size), y))

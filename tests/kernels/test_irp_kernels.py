@@ -11,8 +11,6 @@ from strategies import tables
 
 from calibrant._kernels import irp
 
-fractions = st.sampled_from([0.25, 0.7, 1.0, 3.3])
-
 
 def points(data, n_classes):
     """Points that forecasts may lie on, and that sides may miss."""
@@ -35,23 +33,6 @@ def test_differences_of_decimals_and_of_thirds_tie_as_those_of_their_fractions(p
             assert irp.side_of(p[row], gamma) == 0
             irp.differences(p, np.array([row]), low, high)
             assert irp.sides_met(p, np.array([row]), low, high, gamma) == 1
-
-
-@given(rows=tables(weights=fractions), data=st.data())
-def test_gains_are_the_sums_of_the_definition(rows, data):
-    label, prob, weight = rows
-    gamma = points(data, prob.shape[1])
-    gain = np.empty(len(gamma))
-    irp.gains(prob, label, weight, gamma, gain)
-    for g, found in zip(gamma.tolist(), gain.tolist(), strict=True):
-        of = [twin.side(p, g) for p in prob.tolist()]
-        parts = [[i for i, k in enumerate(of) if k == side] for side in range(prob.shape[1])]
-        held = [part for part in parts if part]
-        if len(held) < 2:
-            assert found == -1.0
-        else:
-            expected = twin.quality(range(len(prob)), held, label.tolist(), weight.tolist(), prob.shape[1])
-            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 # All ways to part the forecasts of three classes
@@ -100,19 +81,6 @@ def test_forecasts_in_general_position_have_a_split_for_each_number_of_rows_on_t
     if n <= 30:
         on_sides = {tuple(np.bincount(of, minlength=3).tolist()) for of in sides_of(prob, gamma)}
         assert len(on_sides) == number
-
-
-@given(rows=tables(), data=st.data())
-def test_rows_are_parted_by_side_in_order_and_those_of_other_regions_stay(rows, data):
-    prob = rows[1]
-    n, n_classes = prob.shape
-    start, end = sorted(data.draw(st.tuples(st.integers(0, n), st.integers(0, n))))
-    for g in points(data, n_classes):
-        order, begins = np.arange(n), np.empty(n_classes + 1, dtype=np.int64)
-        irp.parted(prob, order, start, end, g, begins)
-        of = np.array([twin.side(p, g) for p in prob.tolist()])[start:end]
-        assert order.tolist() == [*range(start), *(start + np.argsort(of, kind="stable")).tolist(), *range(end, n)]
-        assert begins.tolist() == [start + int((of < k).sum()) for k in range(n_classes + 1)]
 
 
 @given(rows=tables(), data=st.data())

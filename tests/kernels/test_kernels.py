@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import columns, tables
+from strategies import tables
 
 from calibrant import measure
 from calibrant._core import threads as loading
 from calibrant._core.border import as_problem
-from calibrant._core.rows import DOUBLE
-from calibrant._kernels.sums import add_classes, add_column, categorical, class_cells, column_cells, top_cells
-from calibrant.binning import EqualWidth, sums_over
+from calibrant._kernels.sums import add_classes, add_column, categorical
+from calibrant.binning import sums_over
 from calibrant.binning.bins import between_infinities, even_edges
-from calibrant.notions import ClassWise, Confidence, TopLabel
-from calibrant.sums.draws import Strata, is_upper
 
 
 @pytest.mark.parametrize("n_bins", [1, 3, 5, 10, 15, 49, 1000, 1 << 16])
@@ -132,45 +129,3 @@ def test_kernels_work_where_nothing_can_be_written():
     """Root may write anywhere, so numba is told that no folder will do; it then raises at decoration, as it really does."""
     done = subprocess.run([sys.executable, "-c", WITHOUT_A_PLACE_TO_CACHE], capture_output=True, text=True, check=False)
     assert done.stdout == "computed\n", done.stderr
-
-
-def strata_of(binary, n_bins):
-    """Count, sum of m and sum of m² of each bin, for rows without and with the event, and sums of scores."""
-    bins = EqualWidth(n_bins)(binary)
-    strata = Strata.of(binary, bins)
-    return np.stack([strata.count, *strata.sums], axis=-1), bins.score_sum
-
-
-def same_units(units, expected):
-    np.testing.assert_allclose(units, expected, rtol=1e-12, atol=1e-300)
-
-
-@given(rows=tables(), n_bins=st.integers(1, 20), is_single=st.booleans())
-def test_compiled_cells_of_all_classes_equal_those_of_each_problem(rows, n_bins, is_single):
-    label, prob, _ = rows
-    problem = as_problem(label, prob.astype(np.float32) if is_single else prob, labels=range(prob.shape[1]))
-    edges = even_edges(n_bins, problem.precision).edges
-    given, true, upper = problem.forecast.as_given, problem.label, is_upper(edges)
-    shape = prob.shape[1], n_bins
-    for loop, notion in ((class_cells, ClassWise()), (top_cells, TopLabel())):
-        units, scores = np.zeros((2, *shape, 3)), np.zeros((shape[0] + 1, n_bins))
-        loop(given, true, edges, upper, units, scores)
-        for j, binary in enumerate(notion.split(problem)):
-            expected, sums = strata_of(binary, n_bins)
-            same_units(units[:, j], expected)
-            np.testing.assert_allclose(scores[j], sums, rtol=1e-12)
-    expected, sums = strata_of(next(Confidence().split(problem)), n_bins)
-    same_units(units.sum(axis=1), expected)  # those of top labels, whatever the class
-    np.testing.assert_allclose(scores[-1], sums, rtol=1e-12)
-
-
-@given(rows=columns(), n_bins=st.integers(1, 20))
-def test_compiled_cells_of_a_column_equal_its_strata(rows, n_bins):
-    label, score, _ = rows
-    problem = as_problem(label, score)
-    edges = even_edges(n_bins, DOUBLE).edges
-    units, scores = np.zeros((2, n_bins, 3)), np.zeros(n_bins)
-    column_cells(problem.score, problem.outcome, edges, is_upper(edges), units, scores)
-    expected, sums = strata_of(problem, n_bins)
-    same_units(units, expected)
-    np.testing.assert_allclose(scores, sums, rtol=1e-12)

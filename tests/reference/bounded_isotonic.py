@@ -4,7 +4,6 @@ Outcomes are in the order of their scores. A partition is a list of sizes.
 """
 
 from fractions import Fraction
-from itertools import combinations, pairwise
 
 
 def sizes(outcome, least, most, joins=None):
@@ -102,26 +101,3 @@ def criterion(outcome, sizes):
         total += spread(outcome[at : at + size])
         at += size
     return total / len(outcome)
-
-
-def partitions(n):
-    """All lists of sizes."""
-    for k in range(n):
-        for cuts in combinations(range(1, n), k):
-            yield [b - a for a, b in pairwise([0, *cuts, n])]
-
-
-def rates(outcome, sizes):
-    found, at = [], 0
-    for size in sizes:
-        found.append(Fraction(sum(outcome[at : at + size]), size))
-        at += size
-    return found
-
-
-def best_monotone_of_all(outcome):
-    """Least criterion among all partitions whose rates do not decrease, one by one."""
-    n = len(outcome)
-    return min(
-        criterion(outcome, sizes) for sizes in partitions(n) if all(a <= b for a, b in pairwise(rates(outcome, sizes)))
-    )

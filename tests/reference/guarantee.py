@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-LOWEST, TIED_AT_ONE = 0.5, 1 / 3
+LOWEST = 0.5
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,11 @@ SLOPE = Truth(lambda u: 0.3 + 0.7 * u, lambda u: 0.3 * u + 0.35 * u**2)
 
 @dataclass(frozen=True)
 class World:
-    """Shares of the predicted classes, the truth of each, and how its scores bend; ``ties`` rounds them."""
+    """Shares of the predicted classes, the truth of each, and how its scores bend."""
 
     shares: tuple[float, ...]
     truths: tuple[Truth, ...]
     bends: tuple[float, ...]
-    ties: bool = False
 
     def draw(self, rng, n):
         """Return predicted classes, scores, and whether each row is right."""
@@ -42,22 +41,12 @@ class World:
         score, right = np.empty(n), np.empty(n)
         for j, truth in enumerate(self.truths):
             here = label == j
-            score[here], right[here] = self.score(j, u[here]), truth.right(u[here])
+            score[here], right[here] = LOWEST + (1 - LOWEST) * u[here] ** (1 / self.bends[j]), truth.right(u[here])
         return label, score, rng.random(n) < right
-
-    def score(self, j, u):
-        """Return the scores at u: 1 in a third of all places and else of two digits, where there are ties."""
-        if not self.ties:
-            return LOWEST + (1 - LOWEST) * u ** (1 / self.bends[j])
-        below = np.minimum(u / (1 - TIED_AT_ONE), 1.0)
-        return np.where(below < 1, np.round(LOWEST + (1 - LOWEST) * below ** (1 / self.bends[j]), 2), 1.0)
 
     def reached(self, j, edge):
         """Return the last u whose score is not above the edge."""
-        if not self.ties:
-            return (np.maximum(edge - LOWEST, 0) / (1 - LOWEST)) ** self.bends[j]
-        below = (np.clip(edge + 0.005 - LOWEST, 0, 1 - LOWEST) / (1 - LOWEST)) ** self.bends[j]
-        return np.where(edge >= 1, 1.0, (1 - TIED_AT_ONE) * below)
+        return (np.maximum(edge - LOWEST, 0) / (1 - LOWEST)) ** self.bends[j]
 
     def pairs(self, j, edges, value):
         """Return the error and the probability of each pair (class j, reported value); bins of equal value are one."""
@@ -69,36 +58,8 @@ class World:
         return np.abs(right[seen] / mass[seen] - reported[seen]), mass[seen] * self.shares[j]
 
 
-ATOM_ENDS = np.cumsum([0.03, 0.17] * 5)
-ATOMS_RIGHT = np.array([0.1, 0.9] * 5)
-
-
-@dataclass(frozen=True)
-class AtomWorld(World):
-    """Ten scores only: rare ones that are seldom right, each below a frequent one that is right more often."""
-
-    def score(self, j, u):
-        """Return 0.50, 0.55, ..., 0.95."""
-        return 0.5 + 0.05 * np.searchsorted(ATOM_ENDS[:-1], u, side="left")
-
-    def reached(self, j, edge):
-        """Return the end of the last atom that is not above the edge."""
-        return np.append(0.0, ATOM_ENDS)[np.searchsorted(0.5 + 0.05 * np.arange(10), edge, side="right")]
-
-
-ATOMS_TRUTH = Truth(
-    lambda u: ATOMS_RIGHT[np.searchsorted(ATOM_ENDS[:-1], u, side="left")],
-    lambda u: np.interp(
-        u, np.append(0.0, ATOM_ENDS), np.append(0.0, np.cumsum(ATOMS_RIGHT * np.diff(ATOM_ENDS, prepend=0)))
-    ),
-)
-
 COINS = World((0.6, 0.3, 0.1), (COIN, COIN, COIN), (1.0, 0.3, 3.0))
 MIXED = World((0.6, 0.3, 0.1), (STEP, WAVES, SLOPE), (1.0, 0.3, 3.0))
-TIED_COINS, TIED_MIXED = (World(w.shares, w.truths, w.bends, ties=True) for w in (COINS, MIXED))
-
-
-ATOMS = AtomWorld(MIXED.shares, (ATOMS_TRUTH,) * 3, MIXED.bends)
 
 
 def simulate(world, fit, n, draws, rng):

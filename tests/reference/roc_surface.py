@@ -9,6 +9,7 @@ TIE = 1e-12
 
 
 def side(row, gamma):
+    """The one side of a row: the first where it lies highest."""
     over = [p - g for p, g in zip(row, gamma, strict=True)]
     return next(k for k, value in enumerate(over) if value >= max(over) - TIE)
 

@@ -4,31 +4,19 @@ The binary calibrator sorts the rows and cuts them at every share: histogram bin
 in the lower bin. Rows are repeated by their weights beforehand.
 """
 
+from reference import histogram as bins
+from reference.top_k import ranked
+
 
 def histogram(points_per_bin):
     """Return the binary calibrator: from scores and outcomes to a map of a score."""
 
     def fit(scores, outcomes):
-        rows = sorted(zip(scores, outcomes, strict=True))
-        n_bins = max(1, len(rows) // points_per_bin)
-        ends = [sum(len(rows) // n_bins + (c < len(rows) % n_bins) for c in range(b + 1)) for b in range(n_bins - 1)]
-        cuts = sorted({rows[end - 1][0] for end in ends})
-
-        def bin_of(score):
-            return sum(score > cut for cut in cuts)
-
-        def value(score):
-            here = [y for s, y in rows if bin_of(s) == bin_of(score)]
-            return sum(here) / len(here)
-
-        return value
+        edges = bins.equal_mass_edges(scores, max(1, len(scores) // points_per_bin))
+        values = bins.fit(edges, scores, outcomes, "identity")
+        return lambda score: bins.calibrated(edges, values, score)
 
     return fit
-
-
-def ranked(row):
-    """Classes from the most to the least probable; of equal ones the first."""
-    return sorted(range(len(row)), key=lambda j: (-row[j], j))
 
 
 def top_label(calibrator, table, labels):

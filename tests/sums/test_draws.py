@@ -120,14 +120,6 @@ def test_of_equal_rows_all_get_a_label_and_each_as_often_as_foretold():
     assert (np.abs(counts[:, 0].mean(axis=0) - 40 * prob[0]) < 4 * np.sqrt(40 * prob[0] * (1 - prob[0]) / 4000)).all()
 
 
-def test_compiled_and_plain_draws_are_the_same(monkeypatch):
-    prob = np.random.default_rng(0).dirichlet(np.ones(6), 300)
-    prob[::5] = np.eye(6)[2]
-    plain = np.array(list(ConsistentLabels(prob, 5, as_rng(1))))
-    monkeypatch.setattr(draws, "KERNEL_PAYS_FROM", 0)
-    np.testing.assert_array_equal(np.array(list(ConsistentLabels(prob, 5, as_rng(1)))), plain)
-
-
 def test_a_generator_is_used_as_it_is():
     rng = np.random.default_rng(0)
     assert as_rng(rng) is rng

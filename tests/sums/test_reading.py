@@ -16,13 +16,14 @@ from calibrant._core.border import as_problem
 from calibrant._core.rows import Approximate, Unit
 from calibrant.binning import BoundedIsotonic, FineGrid, Isotonic, PointsPerBin
 from calibrant.binning import bins as fine_grid
+from calibrant.calibrators.base import one_score
 from calibrant.interop.arrow_batches import Batches
 from calibrant.metrics import kernel_calibration_error
 from calibrant.metrics.decompositions import accuracy, hits, squared_losses
 from calibrant.metrics.roc import area_under_roc
 from calibrant.notions import Binary, as_notion
 from calibrant.sums import Plan, reading, scan
-from calibrant.sums.reading import UnreadSimplex
+from calibrant.sums.reading import UnreadPart, UnreadSimplex
 from calibrant.sums.sums import SummedWeights, recut, rounded
 
 ROUNDING = 1e-12
@@ -84,13 +85,6 @@ def test_an_error_is_that_of_the_rows_in_memory(arrays, n):
     assert calibration_error(Batches(cut([700, 2500], *arrays))) == pytest.approx(calibration_error(*arrays), rel=1e-12)
 
 
-def test_few_rows_are_read_by_every_function():
-    rows = LABEL[:60], PROB[:60]
-    assert calibration_error(Batches(cut([20], *rows)), binning=3) == calibration_error(*rows, binning=3)
-    ours = kernel_calibration_error(Batches(cut([20], *rows)), None)
-    assert ours == pytest.approx(kernel_calibration_error(*rows), rel=1e-12)
-
-
 def test_what_needs_all_rows_says_how_to_sample_them():
     predictions = Batches(cut([5000], LABEL, PROB))
     with pytest.raises(ValueError, match=r"needs all rows.*sample\(100_000\)"):
@@ -100,12 +94,6 @@ def test_what_needs_all_rows_says_how_to_sample_them():
     assert some["y_prob"].dtype == np.float32
     np.testing.assert_array_equal(some["y_prob"], Batches(cut([12, 2000], LABEL, PROB)).sample(50)["y_prob"])
     assert kernel_calibration_error(**some) > 0.0
-
-
-def test_another_order_of_batches_is_another_sample():
-    batches = cut([2000, 4000], LABEL, PROB)
-    one, other = (set(map(tuple, Batches(some).sample(50)["y_prob"])) for some in (batches, batches[::-1]))
-    assert one != other
 
 
 def test_what_is_said_twice_is_refused():
@@ -156,12 +144,6 @@ def test_sums_of_chunks_are_those_of_all_rows(weight, parallel, monkeypatch):
     assert_close(scan(problem, plan), whole)
 
 
-@pytest.mark.parametrize("metric", [accuracy, cb.log_loss, cb.brier_score_loss, cb.expected_calibration_error])
-def test_a_fortran_or_strided_table_has_the_same_value(metric):
-    for table in (np.asfortranarray(PROB), np.repeat(PROB, 2, axis=0)[::2]):
-        assert metric(LABEL, table) == pytest.approx(metric(LABEL, PROB), rel=1e-12)
-
-
 N_ROWS, N_CLASSES = 150_000, 24
 TABLE = np.full((N_ROWS, N_CLASSES), 1 / (2 * N_CLASSES - 2), dtype=np.float32)
 TABLE[np.arange(N_ROWS), np.arange(N_ROWS) % N_CLASSES] = 0.5
@@ -189,15 +171,9 @@ def test_a_table_in_single_precision_is_not_copied(metric, monkeypatch):
 BINNINGS = [EqualMass(4), Isotonic(), BoundedIsotonic(0.1, 0.5), PointsPerBin(3)]
 
 
-def in_batches(data, n_batches):
-    return Batches([data], labels=[0, 1], batch_rows=-(-len(data[0]) // n_batches))
-
-
-def on_grid(data, grid):
-    """Move scores to the grid's edges, so that a cell holds one distinct score."""
-    label, score, weight = data
-    edges = grid.edges(None)
-    return label, edges[grid.index(score) + 1], weight
+def as_read(*rows, n_batches=2, **data):
+    """Return rows as they are read in batches, however few they are."""
+    return UnreadSimplex(Batches([rows], batch_rows=-(-len(rows[0]) // n_batches), **data))
 
 
 @pytest.mark.first(3)
@@ -205,11 +181,11 @@ def on_grid(data, grid):
 @settings(max_examples=8)
 @given(data=columns(max_rows=40), n_batches=st.integers(1, 4))
 def test_where_a_cell_holds_one_score_bins_hold_the_same_rows(binning, data, n_batches):
-    grid = FineGrid.for_problems(1)
-    data = on_grid(data, grid)
+    (label, score, weight), grid = data, FineGrid.for_problems(1)
+    score = grid.edges(None)[grid.index(score) + 1]  # an edge, of each cell the one score
     plan = Plan.of_cells([(Binary(), binning)])
-    ((ours,),) = scan(UnreadSimplex(in_batches(data, n_batches)), plan).cells
-    ((rows,),) = scan(as_problem(data[0], data[1], sample_weight=data[2], labels=[0, 1]), plan).cells
+    ((ours,),) = scan(as_read(label, score, weight, n_batches=n_batches, labels=[0, 1]), plan).cells
+    ((rows,),) = scan(as_problem(label, score, sample_weight=weight, labels=[0, 1]), plan).cells
     held, ours_held = rows.bins.count > 0, ours.bins.count > 0
     assert ours.bins.weight[ours_held].tolist() == rows.bins.weight[held].tolist()
     assert ours.bins.outcome_sum[ours_held].tolist() == rows.bins.outcome_sum[held].tolist()
@@ -220,7 +196,7 @@ def test_where_a_cell_holds_one_score_bins_hold_the_same_rows(binning, data, n_b
 def test_new_rows_of_a_cell_fall_into_the_bin_of_the_old_ones(data):
     _, score, weight = data
     plan = Plan.of_cells([(Binary(), EqualMass(4))])
-    ((ours,),) = scan(UnreadSimplex(in_batches(data, 2)), plan).cells
+    ((ours,),) = scan(as_read(*data, labels=[0, 1]), plan).cells
     again = np.bincount(ours.bins.index(score), weight, len(ours.bins))
     np.testing.assert_allclose(again, ours.bins.weight, rtol=1e-12)
 
@@ -251,6 +227,27 @@ def test_tables_are_cut_class_by_class():
     assert recut(scan(UnreadSimplex(batches), plan), Plan(), None).cells == ()
 
 
+# Problems of a notion
+
+
+@pytest.mark.parametrize("word", ["top-label", "confidence"])
+def test_a_problem_of_a_notion_has_the_sums_of_its_own_rows(word):
+    whole, notion = as_read(LABEL, PROB), as_notion(word)
+    for index, rows in enumerate(notion.split(as_problem(LABEL, PROB))):
+        part = UnreadPart(whole, notion, index, lambda batch, index=index: list(notion.split(batch))[index])
+        assert (part.name, part.size, part.weights.total, part.logit) == (rows.name, rows.size, rows.size, None)
+        (cells,) = part.summed_parts(Binary())
+        assert cells.weight.sum() == rows.size
+        assert cells.weight @ cells.outcome == rows.outcome.sum()
+
+
+def test_logits_of_rows_in_batches_are_not_there():
+    logit = np.log(SCORE) - np.log1p(-SCORE)
+    part = UnreadPart(as_read(EVENT, logit, input="logit"), Binary(), 0, one_score)
+    with pytest.raises(ValueError, match=r"needs all rows.*sample\(100_000\)"):
+        _ = part.logit
+
+
 # Fine cells
 
 
@@ -267,11 +264,6 @@ def test_weights_of_cells_are_rows_only_where_each_is_one():
 
 
 # Metrics that need all scores
-
-
-def as_read(*rows, n_batches=2, **data):
-    """Return rows as they are read in batches, however few they are."""
-    return UnreadSimplex(Batches([rows], batch_rows=-(-len(rows[0]) // n_batches), **data))
 
 
 METRICS = {
