@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 from calibrant import (
-    BetaCalibration,
     ByNotion,
-    HistogramBinning,
     IsotonicCalibration,
-    PlattScaling,
     SafeCalibrator,
     TemperatureScaling,
     advise,
@@ -27,14 +24,9 @@ from calibrant import (
     spiegelhalter_test,
 )
 from calibrant._core.registry import HOMES, entries, find
-from calibrant.binning import PointsPerBin, Sierpinski
 from calibrant.calibrators import (
-    CanonicalBinning,
     EvidenceScaling,
-    GridPoints,
     IsotonicRecursivePartitioning,
-    Mixture,
-    MulticlassRecursivePartitioning,
 )
 from calibrant.cli.commands import USUAL_TESTS
 from calibrant.datasets import make_survey_forecast
@@ -113,25 +105,25 @@ def test_commands_say_how_many_rows_the_weights_are(shell):
     path = save("f.csv", label=TRUTH, counts=counts, parts=counts / 2, **columns("p_", PROB))
     for weight, rows in (("counts", 3 * (n - 5)), ("parts", n - 5)):
         for command, *words in (("assess",), ("test", "--tests", "spiegelhalter"), ("fit", "-o", "c.json", "--force")):
-            said = shell(command, path, "--weight", weight, *words)[1]
+            said = shell.out(command, path, "--weight", weight, *words)
             assert f"{rows} rows" in said, said
 
 
 @pytest.mark.parametrize(
     ("words", "note"),
     [
-        (["--metrics", "tce", "--binning", "equal-mass", "--bins", 10], "no metric here takes --binning or --bins; bins of"),
-        (["--metrics", "ace,tece", "--bins", 15], "no metric here takes --bins; bins of ace, tece are always their own"),
-        (["--metrics", "accuracy,ks-error", "--bins", 9], "no metric here takes --bins"),
+        (["--metrics", "tce", "--binning", "equal-mass", "--bins", 10], "takes --binning or --bins; bins of"),
+        (["--metrics", "ace,tece", "--bins", 15], "takes --bins; bins of ace, tece are always their own"),
+        (["--metrics", "accuracy,ks-error", "--bins", 9], "takes --bins"),
     ],
-)  # fmt: skip
+)
 def test_bins_that_no_metric_takes_are_noted_once(words, note, shell, forecast):
     named = ["--label", "label", "--prob", "p_*", "--resamples", 1]
     code, out, err = shell("assess", forecast, *named, *words)
     assert code == 0
-    assert err.startswith(f"calibrant: note: {note}")
+    assert err.startswith(f"calibrant: note: no metric here {note}")
     assert len(err.splitlines()) == 1
-    assert out == shell("assess", forecast, *named, *words[:2])[1]
+    assert out == shell.out("assess", forecast, *named, *words[:2])
     assert shell("assess", forecast, *named, "--metrics", "tce,ece", "--bins", 9)[2] == ""
 
 
@@ -168,44 +160,43 @@ def test_a_gate_that_holds_makes_the_exit_code_one_and_one_of_several_is_enough(
 # fit and apply
 
 
-@pytest.mark.parametrize(
-    ("words", "same"),
-    [
-        ([], SafeCalibrator(EvidenceScaling())),
-        (["--method", "isotonic", "--notion", "top-label"], ByNotion(IsotonicCalibration(), "top-label")),
-        (["--method", "beta", "--set", "parameters=ab"], ByNotion(BetaCalibration(parameters="ab"), "class-wise")),
-        (
-            ["--method", "histogram-binning", "--set", "binning=points-per-bin-10", "--notion", "top-label"],
-            ByNotion(HistogramBinning(PointsPerBin(10)), "top-label"),
-        ),
-        (["--method", "canonical-binning", "--set", "binning=sierpinski-1"], CanonicalBinning(Sierpinski(1))),
-        (
-            ["--method", "irp", "--set", "max_bins=3", "--set", "smoothing=1", "--notion", "top-label"],
-            ByNotion(IsotonicRecursivePartitioning(max_bins=3, smoothing=1), "top-label"),
-        ),
-        (
-            ["--method", "multiclass-irp", "--set", "candidates.steps=20", "--set", "mixture.part=0.1"],
-            MulticlassRecursivePartitioning(candidates=GridPoints(20), mixture=Mixture(0.1)),
-        ),
-        (
-            ["--method", "multiclass-irp", "--set", "candidates=exact"],
-            MulticlassRecursivePartitioning(candidates="exact"),
-        ),
-        (
-            ["--method", "platt", "--set", "smooth_targets=false", "--safe", "--set", "safe.caution=2"],
-            SafeCalibrator(ByNotion(PlattScaling(smooth_targets=False)), caution=2),
-        ),
-    ],
-    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
-)
-def test_fit_and_apply_equal_the_library_to_the_last_bit(words, same, shell, forecast):
-    shell.out("fit", forecast, *words, "-o", "c.json")
+SET = [
+    ("--method isotonic --notion top-label", "ByNotion(calibrator=IsotonicCalibration(), {}, notion='top-label')"),
+    ("--method beta --set parameters=ab", "ByNotion(calibrator=BetaCalibration(parameters='ab'), {})"),
+    (
+        "--method histogram-binning --set binning=points-per-bin-10",
+        "ByNotion(calibrator=HistogramBinning(binning='points-per-bin-10'), {})",
+    ),
+    ("--method canonical-binning --set binning=sierpinski-1", "CanonicalBinning(binning='sierpinski-1', {})"),
+    (
+        "--method irp --set max_bins=3 --set smoothing=1",
+        "ByNotion(calibrator=IsotonicRecursivePartitioning(max_bins=3, smoothing=1), {})",
+    ),
+    (
+        "--method multiclass-irp --set candidates.steps=20 --set mixture.part=0.1",
+        "MulticlassRecursivePartitioning(candidates=GridPoints(steps=20), {}, mixture=Mixture(part=0.1, prior='class-rate'))",
+    ),
+    ("--method multiclass-irp --set candidates=exact", "MulticlassRecursivePartitioning(candidates='exact', {})"),
+    (
+        "--method platt --set smooth_targets=false --safe --set safe.caution=2",
+        "SafeCalibrator(calibrator=ByNotion(calibrator=PlattScaling(smooth_targets=False)), caution=2, {})",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "shown"), SET)
+def test_fit_takes_the_parameters_of_any_method(words, shown, shell, forecast):
+    shell.out("fit", forecast, *words.split(), "-o", "c.json")
+    assert " ".join(repr(load_calibrator("c.json")).split()) == shown.format("labels=[0, 1, 2]")
+
+
+def test_fit_and_apply_equal_the_library_to_the_last_bit(shell, forecast):
+    shell.out("fit", forecast, "-o", "c.json")
     shell.out("apply", "c.json", forecast, "-o", "out.csv")
     table = read_table("out.csv")
     assert list(table) == ["label", "p_0", "p_1", "p_2"]
-    np.testing.assert_array_equal(
-        np.column_stack([table[f"p_{k}"] for k in range(3)]), same.fit(PROB, TRUTH).predict_proba(PROB)
-    )
+    expected = SafeCalibrator(EvidenceScaling()).fit(PROB, TRUTH).predict_proba(PROB)
+    np.testing.assert_array_equal(np.column_stack([table[f"p_{k}"] for k in range(3)]), expected)
 
 
 def too_low(n):
@@ -218,47 +209,38 @@ def too_low(n):
 def test_the_default_of_two_classes_is_safe_below_3000_rows_of_weight(shell):
     y, prob = too_low(600)
     path = save("one.csv", y=y, p=prob, times=np.full(600, 2))
-    said = shell("fit", path, "--set", "safe.caution=0.5", "-o", "c.json")[1]
+    said = shell.out("fit", path, "--set", "safe.caution=0.5", "-o", "c.json")
     assert said.startswith("fitted evidence-scaling --safe (the default; --method NAME takes another) on 600 rows: ")
-    safe = load_calibrator("c.json")
-    assert (type(safe), type(safe.calibrator), safe.caution) == (SafeCalibrator, EvidenceScaling, 0.5)
-    words = ("--method", "evidence-scaling", "--safe", "--set", "safe.caution=0.5")
-    assert shell("fit", path, *words, "-o", "named.json")[0] == 0
-    assert Path("named.json").read_text() == Path("c.json").read_text()
-    again = shell("fit", path, "--weight", "times", "-o", "c.json", "--force")[1]
+    assert repr(load_calibrator("c.json")).startswith("SafeCalibrator(calibrator=EvidenceScaling(), caution=0.5,")
+    again = shell.out("fit", path, "--weight", "times", "-o", "c.json", "--force")
     assert again.startswith("fitted evidence-scaling --safe (the default; ")  # 600 rows given twice are 600
     y, prob = too_low(3600)
     prob = prob.round(1)
     (label, score), count = np.unique([y, prob], axis=1, return_counts=True)
     table = save("counts.csv", y=label.astype(int), p=score, times=count)
-    code, out, _ = shell("fit", table, "--weight", "times", "-o", "c.json", "--force")
-    assert (code, out.startswith("fitted evidence-scaling (the default; --method NAME")) == (0, True)
+    out = shell.out("fit", table, "--weight", "times", "-o", "c.json", "--force")
+    assert out.startswith("fitted evidence-scaling (the default; --method NAME")
     rows = EvidenceScaling(labels=["0", "1"]).fit(prob, y.astype(int).astype(str))
     assert load_calibrator("c.json").calibrate(prob) == pytest.approx(rows.calibrate(prob), abs=1e-6)
     pairs = save("pairs.csv", y=np.tile(y, 2), p=np.tile(prob, 2))
-    assert "fitted beta (the default" in shell("fit", pairs, "--notion", "top-label", "-o", "d.json")[1]
+    assert "fitted beta (the default" in shell.out("fit", pairs, "--notion", "top-label", "-o", "d.json")
 
 
 def test_streamed_rows_get_the_default_of_a_sample(shell, monkeypatch):
     pytest.importorskip("pyarrow")
     y, prob = too_low(3200)
-    whole = save("one.csv", y=y, p=prob)
-    assert shell("fit", whole, "-o", "whole.json")[0] == 0
     Path("folder").mkdir()
-    Path(whole).rename("folder/one.csv")
-    assert (
-        "fitted evidence-scaling (the default; --method NAME takes another) on 3200 rows: "
-        in (shell("fit", "folder", "-o", "few.json")[1])
-    )
+    save("folder/one.csv", y=y, p=prob)
+    default = "fitted evidence-scaling{} (the default; --method NAME takes another) on {}: "
+    shell.out("fit", "folder/one.csv", "-o", "whole.json")
+    assert default.format("", "3200 rows") in shell.out("fit", "folder", "-o", "few.json")
     assert Path("few.json").read_text() == Path("whole.json").read_text()
-    assert "fitted temperature on 3200 rows: " in shell("fit", "folder", "--method", "temperature", "-o", "t.json")[1]
+    assert "fitted temperature on 3200 rows: " in shell.out("fit", "folder", "--method", "temperature", "-o", "t.json")
     monkeypatch.setattr("calibrant.cli.fit.FEWEST_SAMPLED", 500)
     monkeypatch.setattr("calibrant.cli.fit.MANY_NUMBERS", 500)
-    said = shell("fit", "folder", "-o", "sample.json")[1]
-    assert said.startswith(
-        "fitted evidence-scaling --safe (the default; --method NAME takes another) on 500 of 3200 rows, drawn at random: "
-    )
-    assert shell("fit", "folder", "--sample", "500", "-o", "asked.json")[0] == 0
+    said = shell.out("fit", "folder", "-o", "sample.json")
+    assert said.startswith(default.format(" --safe", "500 of 3200 rows, drawn at random"))
+    shell.out("fit", "folder", "--sample", "500", "-o", "asked.json")
     assert Path("sample.json").read_text() == Path("asked.json").read_text()
 
 
@@ -269,26 +251,25 @@ def test_advise_prints_the_table_and_a_command_with_the_options_of_the_columns(s
     rng = np.random.default_rng(0)
     z = rng.normal(0, 1.5, 1000)
     path = save("my file.csv", outcome=rng.random(1000) < 1 / (1 + np.exp(-z)), z=3 * z + 2, w=np.ones(1000), other=z)
-    code, out, _ = shell("advise", path, "--label", "outcome", "--logit", "z", "--weight", "w")
-    assert code == 0
+    out = shell.out("advise", path, "--label", "outcome", "--logit", "z", "--weight", "w")
     said, rows, table, command = re.split(r"\n(?=1000 of|method|calibrant)", out.strip())
     table_of = read_table(path)
-    assert shell("assess", path, "--label", "outcome", "--logit", "z")[1].endswith(f"\n{said}\n")
+    assert shell.out("assess", path, "--label", "outcome", "--logit", "z").endswith(f"\n{said}\n")
     expected = advise(table_of["outcome"], table_of["z"], input="logit", sample_weight=np.ones(1000))
     assert rows == "1000 of 1000 rows, 2 classes, 5 folds"
     assert table == str(expected)
     how = f"--label outcome --logit z --weight w --method {expected.recommended}"
     assert command == f"calibrant fit 'my file.csv' {how} -o calibrator.json"
-    assert shell(*shlex.split(command)[1:])[0] == 0
+    shell.out(*shlex.split(command)[1:])
     assert load_calibrator("calibrator.json").input == "logit"
 
 
 def test_fit_prints_how_many_bins_were_found(shell):
     path = save("one.csv", y=TRUTH == 1, p=PROB[:, 1])
     fitted = IsotonicRecursivePartitioning().fit(PROB[:, 1], TRUTH == 1)
-    out = shell("fit", path, "--method", "irp", "-o", "c.json")[1]
     found = f"smoothing {fitted.smoothing_:.6g}, softening {fitted.softening_:.6g}"
-    assert f"irp on 80 rows: n_bins {fitted.n_bins_}, {found}\n" in out
+    said = f"irp on 80 rows: n_bins {fitted.n_bins_}, {found}\n"
+    assert said in shell.out("fit", path, "--method", "irp", "-o", "c.json")
 
 
 def test_fit_prints_the_groups_of_classes_that_it_found(shell, forecast):

@@ -43,7 +43,7 @@ def test_where_no_threshold_keeps_it_all_abstain(run):
     write_table("f.csv", {"label": Y, **{f"p_{k}": certain[:, k] for k in range(3)}}, force=True)
     out = run.out("decide", "f.csv", "--target-risk", 1e-4, "-o", "out.csv")
     rate = re.search(r": answer nothing; the lowest rate that these rows can show is (0\.\d+)\.\n", out)[1]
-    assert run("decide", "f.csv", "--target-risk", rate)[1].startswith("Answer from a confidence of ")
+    assert run.out("decide", "f.csv", "--target-risk", rate).startswith("Answer from a confidence of ")
     assert set(read_table("out.csv")["decision"]) == {"abstain"}
 
 

@@ -390,6 +390,7 @@ def lines(separator=",", decimal=".", label=str, before="", note=None):
     return before + "\n".join([head, *rows]) + "\n"
 
 
+SEPARATORS = {"semicolons": ";", "tabs": "\t"}
 TEXTS = {
     "plain": lines(),
     "semicolons": lines(";", ","),
@@ -401,19 +402,19 @@ TEXTS = {
     "spaces": lines(label=lambda y: f" {y}"),
     "truth values": lines(label=lambda y: str(bool(y))),
     "Windows": lines().replace("\n", "\r\n"),
+    "old line ends": lines().replace("\n", "\r"),
 }
 
 
-@pytest.mark.parametrize("text", TEXTS.values(), ids=list(TEXTS))
-def test_any_csv_file_is_read_as_it_is_whole(text, tmp_path):
+@pytest.mark.parametrize("name", TEXTS)
+def test_any_csv_file_is_read_as_it_is_whole(name, tmp_path):
     path = tmp_path / "p.csv"
-    path.write_bytes(text.encode())
-    whole = read_forecast(path)
-    read = predictions(path, batch_rows=70)
-    assert (
-        calibration_error(read) == calibration_error(whole.y_true, whole.y_prob) == calibration_error(HAPPENED, STATED)
-    )
-    assert read.classes.tolist() == ([False, True] if whole.y_true.dtype.kind == "b" else [0, 1])
+    path.write_bytes(TEXTS[name].encode())
+    whole, read = read_forecast(path), predictions(path, batch_rows=70)
+    for found in (calibration_error(read), calibration_error(whole.y_true, whole.y_prob)):
+        assert found == calibration_error(HAPPENED, STATED)
+    assert whole.table.separator == SEPARATORS.get(name, ",")
+    assert read.classes.tolist() == ([False, True] if name == "truth values" else [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -488,19 +489,19 @@ def test_a_label_is_the_same_in_a_file_and_in_a_folder(cells, tmp_path):
         ([0, 1], ["0", "1.0"], "1.5"),
         ([0.0, 1.0], ["0", "1"], "0.5"),
         (np.array([0, 1], dtype=np.uint8), ["0.0", "1"], "x"),
-        ([False, True], ["false", "TRUE"], "maybe"),
-        (["0", "1"], ["0", "1"], "1.0"),
+        ([False, True], ["false", "True"], "maybe"),
+        (["no", "yes"], ["no", "yes"], "No"),
     ],
     ids=["whole numbers", "floats", "unsigned", "truth values", "words"],
 )
 def test_cells_stand_for_the_labels_that_are_given(labels, cells, wrong, tmp_path):
-    """An unknown word among them makes all cells of the batch words, of which each is looked up by what it stands for."""
-    path = tmp_path / "rows.csv"
-    path.write_text("y,p\n" + "".join(f"{cell},0.5\n" for cell in [*cells, *cells[:1]]))
-    assert predictions(path, labels=labels).sample(9)["y_true"].tolist() == [labels[0], labels[1], labels[0]]
-    path.write_text("y,p\n" + "".join(f"{cell},0.5\n" for cell in [*cells, wrong]))
-    with pytest.raises(ValueError, match=rf"among the classes .*got {re.escape(repr(wrong))} at index 2"):
-        predictions(path, labels=labels).sample(9)
+    """The first file says what a cell may be; of later ones each word is looked up by what it stands for."""
+    for name, cell in (("a", cells[0]), ("b", cells[1])):
+        (tmp_path / f"{name}.csv").write_text(f"y,p\n{cell},0.5\n")
+    assert sorted(predictions(tmp_path, labels=labels).sample(9)["y_true"].tolist()) == list(labels)
+    (tmp_path / "b.csv").write_text("y,p\n" + "".join(f"{cell},0.5\n" for cell in [*cells, wrong, "?"]))
+    with pytest.raises(ValueError, match=rf"b\.csv: y_true must be among .*got {re.escape(repr(wrong))} at index 2"):
+        predictions(tmp_path, labels=labels).sample(9)
 
 
 def test_a_row_that_is_too_long_for_a_block_is_refused_in_words(tmp_path):

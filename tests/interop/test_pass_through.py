@@ -11,8 +11,6 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from calibrant.cli import main
 from calibrant.interop.tables import read_forecast, read_table, write_table
@@ -68,34 +66,6 @@ def test_apply_copies_every_cell_of_a_csv_file(name, calibrator):
     assert after == before
     text = Path("out.csv").read_text(encoding="utf-8")
     assert all(cell in text for cell in CELLS[name])
-
-
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=5), min_size=1, max_size=5))
-def test_text_of_a_csv_file_survives_a_round_trip(tmp_path_factory, cells):
-    folder = tmp_path_factory.mktemp("round")
-    write_table(folder / "in.csv", {"x": np.array([*cells, "end"]), "k": np.arange(len(cells) + 1)})
-    write_table(folder / "out.csv", read_table(folder / "in.csv"))
-    assert (folder / "out.csv").read_bytes() == (folder / "in.csv").read_bytes()
-    assert read_table(folder / "out.csv").columns["x"].cells() == [*cells, "end"]
-
-
-@pytest.mark.parametrize(
-    ("text", "separator"),
-    [
-        ("y;p_a;p_b\n1;0,25;0,75\n0;0,5;0,5\n", ";"),
-        ("y;p_a;p_b\n1;0.25;0.75\n0;0.5;0.5\n", ";"),
-        ("y\tp_a\tp_b\n1\t0.25\t0.75\n0\t0.5\t0.5\n", "\t"),
-        ("\ufeffy,p_a,p_b\r\n1,0.25,0.75\r\n0,0.5,0.5\r\n", ","),
-        ("y,p_a,p_b\r1,0.25,0.75\r0,0.5,0.5\r", ","),
-    ],
-    ids=["decimal comma", "semicolon", "tab", "byte order mark", "old line ends"],
-)
-def test_separators_marks_and_line_ends_are_read_and_kept(text, separator, tmp_path):
-    (tmp_path / "t.csv").write_bytes(text.encode())
-    forecast = read_forecast(tmp_path / "t.csv")
-    assert forecast.y_true.tolist() == [1, 0]
-    assert forecast.y_prob.tolist() == [[0.25, 0.75], [0.5, 0.5]]
-    assert forecast.table.separator == separator
 
 
 def test_a_file_in_another_encoding_is_refused_with_the_one_to_use(tmp_path):

@@ -68,9 +68,8 @@ for notion in (OneVsRest(0), OneVsRest("2"), ThresholdedClassWise(0.2), TopKConf
 for name in set(entries("notion")) - {"binary"}:
     FITTED[f"isotonic {name}"] = lambda name=name: by_notion(name)
 FITTED["isotonic top-label, unseen as they are"] = lambda: by_notion("top-label", unseen="identity")
-FITTED["isotonic binary"] = lambda: ByNotion(IsotonicCalibration(), "binary").fit(
-    np.column_stack([1 - PROB[:, 0], PROB[:, 0]]), TRUTH == 0
-)
+TWO = np.column_stack([1 - PROB[:, 0], PROB[:, 0]])
+FITTED["isotonic binary"] = lambda: ByNotion(IsotonicCalibration(), "binary").fit(TWO, TRUTH == 0)
 
 
 def new_forecast(calibrator):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import re
 import sys
 import tracemalloc
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibrant.interop import columns
-from calibrant.interop.records import MOST_PARTS, read_json, table_of
+from calibrant.interop.records import MOST_PARTS, table_of
 from calibrant.interop.tables import read_forecast, read_table, select, write_table
 
 ENDINGS = ["csv", "parquet", "pq", "feather", "arrow", "npz"]
@@ -82,8 +83,6 @@ def test_an_npz_that_would_run_code_is_read_without_its_objects(tmp_path):
 
 
 def test_a_pickle_that_calls_itself_npz_is_refused_without_advice_to_load_it(tmp_path):
-    import pickle
-
     (tmp_path / "table.npz").write_bytes(pickle.dumps({"x": 1}))
     with pytest.raises(ValueError, match="no zip archive") as refusal:
         read_table(tmp_path / "table.npz")
@@ -97,13 +96,6 @@ def test_any_name_can_be_that_of_an_npz_column(name, tmp_path):
     same_tables(read_table(tmp_path / "t.npz"), table)
     with np.load(tmp_path / "t.npz") as found:
         assert list(found) == list(table)
-
-
-def test_categories_are_read_as_their_words(tmp_path):
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"label": ["cat", "dog"]}, schema={"label": polars.Categorical})
-    frame.write_parquet(tmp_path / "table.parquet")
-    same_tables(read_table(tmp_path / "table.parquet"), {"label": np.array(["cat", "dog"])})
 
 
 @pytest.mark.parametrize("name", ["logits.npy", "LOGITS.NPY"])
@@ -431,7 +423,7 @@ def test_a_broken_line_is_named(text, says, tmp_path):
 def test_a_document_without_rows_is_refused(document, tmp_path):
     (tmp_path / "d.json").write_text(json.dumps(document))
     with pytest.raises(ValueError, match="it must hold a list of objects"):
-        read_json(tmp_path / "d.json")
+        read_table(tmp_path / "d.json")
 
 
 def test_tensors_are_columns_by_their_names(tmp_path):

@@ -6,6 +6,7 @@ import re
 import stat
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -48,13 +49,6 @@ def test_an_interrupted_write_leaves_the_old_file_intact(accident, target, tmp_p
         assert told.value.errno == errno.ENOSPC
 
 
-def raises(error):
-    def raises(*_, **__):
-        raise error
-
-    return raises
-
-
 @pytest.mark.parametrize("force", [True, False])
 @pytest.mark.parametrize("step", ["fsync", "chmod", "replace"])
 def test_a_write_that_fails_at_its_end_leaves_the_old_file_intact(step, force, tmp_path, monkeypatch):
@@ -62,7 +56,7 @@ def test_a_write_that_fails_at_its_end_leaves_the_old_file_intact(step, force, t
     if force:
         path.write_text("old")
     before = content(tmp_path)
-    monkeypatch.setattr(os, step, raises(OSError(errno.ENOSPC, "No space left on device")))
+    monkeypatch.setattr(os, step, Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(OSError, match="No space left"), whole_file(path, force=force) as beside:
         beside.write_text("all of it")
     monkeypatch.undo()
@@ -274,7 +268,7 @@ def test_a_folder_beside_what_is_read_is_written(output, read, place):
 
 @pytest.mark.parametrize("accident", [KeyboardInterrupt(), OSError(5, "Input/output error"), SystemExit(1)], ids=repr)
 def test_an_interruption_leaves_no_folder(accident, place, monkeypatch):
-    monkeypatch.setattr(Path, "rename", raises(accident))
+    monkeypatch.setattr(Path, "rename", Mock(side_effect=accident))
     with pytest.raises(type(accident)):
         write()
     assert sorted(os.listdir(place)) == ["out", "rows"]
@@ -342,7 +336,7 @@ def test_a_pattern_is_of_the_folder_that_one_stands_in(names, tmp_path, monkeypa
 
 
 def test_a_folder_that_cannot_be_listed_is_no_folder_without_files(names, monkeypatch):
-    monkeypatch.setattr("os.scandir", raises(PermissionError(13, "Permission denied")))
+    monkeypatch.setattr("os.scandir", Mock(side_effect=PermissionError(13, "Permission denied")))
     with pytest.raises(PermissionError):
         names("in")
 
