@@ -165,26 +165,23 @@ def test_every_notion_is_put_together_again(notion, normalize, input):
         assert_same("numpy", ByNotion(word, notion, normalize=normalize, input=input).fit(X, label), X)
 
 
-@pytest.mark.parametrize("binning", ["grid", "projection", "recursive-split", "sierpinski-3", "unique"])
-def test_every_partition_of_the_simplex_is_printed(binning):
-    label, X = rows(3, "probability")
-    calibrator = CanonicalBinning(binning).fit(X[:150], label[:150])
-    assert_same("numpy", calibrator, X)  # some rows are in cells that no row was fitted in
+PARTITIONS = ["grid", "projection", "recursive-split", "sierpinski-3", "unique"]
+RISES = list(itertools.product(["last", "spread"], ["share", "column"]))
+FORMS = [
+    *[(CanonicalBinning(binning), 3, "probability") for binning in PARTITIONS],
+    *[(SortedCumulativeIsotonic(rise=rise, ties=ties), 4, "probability") for rise, ties in RISES],
+    *[(EvidenceScaling(keep=keep, input="logit"), 4, "logit") for keep in (None, "argmax", "order")],
+    (EvidenceScaling(), 2, "probability"),
+    (EvidenceScaling(keep="order", input="logit"), 2, "logit"),
+]
 
 
-@pytest.mark.parametrize("keep", [None, "argmax", "order"])
-@pytest.mark.parametrize(("n_classes", "input"), [(2, "probability"), (2, "logit"), (4, "logit")])
-def test_evidence_scaling_is_printed_in_all_its_forms(keep, n_classes, input):
+@pytest.mark.parametrize(("calibrator", "n_classes", "input"), FORMS, ids=repr)
+def test_every_form_of_a_calibrator_is_printed(calibrator, n_classes, input):
     label, X = rows(n_classes, input)
-    assert_same("numpy", EvidenceScaling(keep=keep, input=input).fit(X, label), X)
-
-
-@pytest.mark.parametrize("rise", ["last", "spread"])
-@pytest.mark.parametrize("ties", ["share", "column"])
-def test_scir_is_printed_in_all_its_forms(rise, ties):
-    label, X = rows(4, "probability")
-    calibrator = SortedCumulativeIsotonic(rise=rise, ties=ties).fit(X, label)
-    assert_same("numpy", calibrator, np.vstack([X, np.full((1, 4), 0.25), np.eye(4)]))
+    even = np.full((1, n_classes), 1.0 / n_classes)
+    # Some rows are in cells that no row was fitted in, or tie.
+    assert_same("numpy", calibrator.fit(X[:150], label[:150]), np.vstack([X, even, np.eye(n_classes)]))
 
 
 def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
