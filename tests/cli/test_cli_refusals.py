@@ -280,7 +280,7 @@ def test_an_unknown_word_names_the_nearest_one(words, meant, folder):
         "ece > 0..5",
         "ece > \u0665.5",
         "ece > nan",
-        "ece > inf",
+        "ece > 1e999",
         "ece > nll",
         "ece > 0.05 or 1",
         "__import__('pathlib').Path('pwned').touch() > 0",

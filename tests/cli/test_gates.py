@@ -74,7 +74,7 @@ def test_a_test_that_is_nan_fails_the_gate_of_tests(run):
 
 
 @pytest.mark.parametrize(
-    ("comparison", "level", "needed"), [("<", 0.001, 1000), ("<=", 0.001, 999), (">=", 0.0019, 526)]
+    ("comparison", "level", "needed"), [("<", 0.001, 1000), ("<=", 0.001, 999), (">=", 0.001, 1000), (">", 0.0019, 526)]
 )
 def test_a_level_that_draws_cannot_reach_is_refused_with_the_number_of_draws(comparison, level, needed, run):
     """And that number is the smallest one with which the command does its work."""
