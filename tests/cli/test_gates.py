@@ -24,7 +24,6 @@ WRONG = 1 - P
 def run(shell):
     write_table("good.csv", {"label": TRUTH, "p_0": 1 - P, "p_1": P})
     write_table("wrong.csv", {"label": TRUTH, "p_0": 1 - WRONG, "p_1": WRONG})
-    write_table("ones.csv", {"label": np.ones(30, dtype=int), "p_0": 1 - P[:30], "p_1": P[:30]})
 
     return shell
 
@@ -32,88 +31,66 @@ def run(shell):
 # NaN
 
 
+def failed(run, *words):
+    """Return what a gate that fails prints as JSON, and what it says."""
+    code, out, err = run(*words, "--json")
+    assert code == 1, err
+    return json.loads(out), err
+
+
+ONES = {"label": np.ones(30, dtype=int), "p_0": 1 - P[:30], "p_1": P[:30]}
+
+
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
-@pytest.mark.parametrize("condition", ["roc-auc < 0.6", "roc-auc.upper >= 0.9"])
-def test_a_figure_that_is_nan_fails_every_gate(condition, run):
-    code, out, err = run(
-        "assess", "ones.csv", "--metrics", "roc-auc", "--resamples", 9, "--fail-if", condition, "--json"
-    )
-    assert code == 1
-    assert f"gate failed: {condition}: roc-auc is NaN on these rows, and NaN fails every gate" in err
-    assert json.loads(out)["gates"] == [{"condition": condition, "failed": True}]
+@pytest.mark.parametrize(
+    ("table", "condition"),
+    [
+        (ONES, "roc-auc < 0.6"),
+        (ONES, "roc-auc.upper >= 0.9"),
+        ({"label": [1], "p_0": [0.5], "p_1": [0.5]}, "skce.pvalue < 0.05"),
+        ({"label": [0, 1] * 5, "p_0": [0.5] * 10, "p_1": [0.5] * 10}, "calibration-slope.pvalue < 0.05"),
+    ],
+)
+def test_a_figure_that_is_nan_fails_every_gate(table, condition, run):
+    write_table("few.csv", table)
+    metric = condition.split()[0].partition(".")[0]
+    words = "--metrics", metric, "--resamples", 29, "--fail-if", condition
+    document, said = failed(run, "assess", "few.csv", *words)
+    assert f"gate failed: {condition}: {metric} is NaN on these rows, and NaN fails every gate" in said
+    assert document["gates"] == [{"condition": condition, "failed": True}]
 
 
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 def test_a_test_that_is_nan_fails_the_gate_of_tests(run):
     """The kernel test of a single row: its statistic is NaN, its p-value 1."""
     write_table("few.csv", {"label": [1], "p_0": [0.2], "p_1": [0.3], "p_2": [0.5]})
-    code, out, err = run("test", "few.csv", "--tests", "kernel", "--fail-below", 0.001, "--json")
-    assert code == 1
-    assert "gate failed: kernel is NaN on these rows, and NaN fails every gate" in err
-    assert json.loads(out)["failed"] is True
-    assert json.loads(out)["tests"]["kernel"]["least_pvalue"] is None
-
-
-@pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
-@pytest.mark.parametrize(
-    ("label", "prob", "metric"), [([1], [0.5], "skce"), ([0, 1] * 5, [0.5] * 10, "calibration-slope")]
-)
-def test_a_p_value_that_cannot_be_computed_fails_its_gate(label, prob, metric, run):
-    write_table("few.csv", {"label": label, "p_0": prob, "p_1": prob})
-    condition = f"{metric}.pvalue < 0.05"
-    code, out, err = run("assess", "few.csv", "--metrics", metric, "--fail-if", condition, "--json")
-    assert code == 1
-    assert f"gate failed: {condition}: {metric} is NaN on these rows, and NaN fails every gate" in err
-    assert json.loads(out)["gates"] == [{"condition": condition, "failed": True}]
+    document, said = failed(run, "test", "few.csv", "--tests", "kernel", "--fail-below", 0.001)
+    assert "gate failed: kernel is NaN on these rows, and NaN fails every gate" in said
+    assert document["failed"] is True
+    assert document["tests"]["kernel"]["least_pvalue"] is None
 
 
 # Draws
 
 
 @pytest.mark.parametrize(
-    ("comparison", "level", "needed"), [("<", 0.001, 1000), ("<=", 0.001, 999), (">=", 0.0019, 526)]
+    ("comparison", "level", "needed"), [("<", 0.001, 1000), ("<=", 0.001, 999), (">=", 0.001, 1000), (">", 0.0019, 526)]
 )
 def test_a_level_that_draws_cannot_reach_is_refused_with_the_number_of_draws(comparison, level, needed, run):
     """And that number is the smallest one with which the command does its work."""
     condition = f"ece.pvalue {comparison} {level}"
-    code, out, err = run("assess", "nothing.csv", "--fail-if", condition)  # before the file is opened
-    assert (code, out) == (2, "")
     holds = "can never hold" if "<" in comparison else "always holds"
-    assert f"{condition!r} {holds}: the smallest p-value that 500 draws can show is 1/501." in err
-    assert f"Pass --resamples {needed} or more." in err
+    said = f"{condition!r} {holds}: the smallest p-value that 500 draws can show is 1/501."
+    told = run.refuses(said, "assess", "nothing.csv", "--fail-if", condition)  # before the file is opened
+    assert f"Pass --resamples {needed} or more." in told
     assert run("assess", "wrong.csv", "--fail-if", condition, "--resamples", needed - 1)[0] == 2
     assert run("assess", "wrong.csv", "--fail-if", condition, "--resamples", needed)[0] == ("<" in comparison)
-
-
-def test_metrics_that_draw_by_themselves_have_the_same_floor(run):
-    code, out, err = run("assess", "good.csv", "--metrics", "mcb", "--fail-if", "mcb.pvalue < 0.01", "--resamples", 99)
-    assert (code, out) == (2, "")
-    assert "the smallest p-value that 99 draws can show is 1/100. Pass --resamples 100 or more." in err
 
 
 def test_a_p_value_of_a_law_in_formulas_has_no_floor(run):
     words = ("--metrics", "calibration-slope", "--resamples", 9, "--fail-if", "calibration-slope.pvalue < 1e-6")
     assert run("assess", "wrong.csv", *words)[0] == 1
-    assert run("assess", "good.csv", *words)[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("condition", "told"),
-    [
-        ("ece.pvalue < 0", "can never hold: the p-value of ece is in [0.001996, 1]"),
-        ("ece.pvalue <= 1", "always holds"),
-        ("calibration-slope.pvalue < 0", "can never hold: the p-value of calibration-slope is in [0, 1]"),
-        ("accuracy < 80", "always holds: accuracy is in [0, 1]. Compare it with a number inside."),
-        ("tce > 100", "can never hold: tce is in [0, 100]"),
-        ("nll < 0", "can never hold"),
-        ("ece.lower > 5", "can never hold: lower of ece is in [0, 1]. Compare it with a number inside."),
-        ("tce.detectable > 100", "can never hold: detectable of tce is in [0, 100]"),
-    ],
-)
-def test_a_condition_that_no_figure_decides_is_refused(condition, told, run):
-    code, out, err = run("assess", "nothing.csv", "--fail-if", condition)
-    assert (code, out) == (2, "")
-    assert f"must be a condition that can hold and can fail to hold; {condition!r} {told}" in err
+    run.out("assess", "good.csv", *words)
 
 
 @pytest.mark.parametrize("level", [1e-300, 5e-324, 0.001, 1 / 3, 0.01, 0.07, 0.049999999])
@@ -132,28 +109,19 @@ def test_the_number_of_draws_is_the_smallest(level, times):
 
 def test_the_gate_of_tests_knows_what_their_draws_can_show(run):
     words = ["test", "wrong.csv", "--tests", "cox,hosmer-lemeshow,kuiper", "--fail-below", 0.01, "--resamples"]
-    code, out, err = run(*words, 299)
-    assert (code, out) == (2, "")
-    assert "the smallest of 3 tests, by Holm's method, that 299 draws can show is 3/300 = 0.01 (hosmer-lemeshow)" in err
-    assert "Pass --resamples 300 or more, or name tests with a law in formulas by --tests." in err
+    said = "of 3 tests, by Holm's method, that 299 draws can show is 3/300 = 0.01 (hosmer-lemeshow)"
+    told = run.refuses(said, *words, 299)
+    assert "Pass --resamples 300 or more, or name tests with a law in formulas by --tests." in told
     assert run(*words, 300)[0] == 1
     words[3] = "cox,kuiper"  # both have a law in formulas
     assert run(*words, 1)[0] == 1
 
 
-def test_the_kernel_test_draws(run):
-    write_table("three.csv", {"label": 2 * TRUTH, "p_0": P / 2, "p_1": P / 2, "p_2": 1 - P})
-    words = ("test", "three.csv", "--tests", "kernel", "--resamples", 9, "--fail-below", 0.01)
-    code, out, err = run(*words)
-    assert (code, out) == (2, "")
-    assert "that 9 draws can show is 1/10 = 0.1 (kernel). Pass --resamples 100 or more" in err
-
-
 def test_the_seed_and_the_number_of_draws_of_tests_are_as_asked(run):
     found = resampling_test(TRUTH, np.column_stack([1 - P, P]), n_resamples=19, rng=7)
-    out = json.loads(run("test", "good.csv", "--tests", "resampling", "--resamples", 19, "--seed", 7, "--json")[1])
-    assert out["tests"]["resampling"]["pvalue"] == found.pvalue
-    assert out["tests"]["resampling"]["least_pvalue"] == 1 / 20
+    document = run.json("test", "good.csv", "--tests", "resampling", "--resamples", 19, "--seed", 7)
+    drawn = document["tests"]["resampling"]
+    assert (drawn["pvalue"], drawn["least_pvalue"]) == (found.pvalue, 1 / 20)
 
 
 # How p-values are printed
@@ -180,17 +148,15 @@ def test_a_p_value_at_its_floor_or_below_a_thousandth_is_printed_as_a_bound(pval
 
 
 def test_every_place_prints_the_bound(run):
-    code, out, _ = run("assess", "wrong.csv", "--metrics", "ece,calibration-slope")
-    assert code == 0
-    ece, slope = (line for line in out.splitlines() if line.startswith(("ECE", "slope")))
+    lines = run.out("assess", "wrong.csv", "--metrics", "ece,calibration-slope").splitlines()
+    ece, slope = (line for line in lines if line.startswith(("ECE", "slope")))
     assert ece.endswith("<= 0.002")
     assert slope.endswith("<= 0.001")
-    run("report", "wrong.csv", "-o", "page.html", "--metrics", "ece")
+    run.out("report", "wrong.csv", "-o", "page.html", "--metrics", "ece")
     page = Path("page.html").read_text(encoding="utf-8")
     assert ">p-value &lt;= 0.002<" in page
     assert "(p &lt;= 0.002, from 500 draws of labels from the forecast itself)" in page
-    _, out, _ = run("test", "wrong.csv", "--tests", "resampling,kuiper", "--resamples", 500)
-    drawn, law = out.splitlines()[2:]
+    drawn, law = run.out("test", "wrong.csv", "--tests", "resampling,kuiper", "--resamples", 500).splitlines()[2:]
     assert drawn.split()[2:6] == ["<=", "0.002", "<=", "0.002"]  # the second of two by Holm's method
     assert law.split()[2:6] == ["<=", "0.001", "<=", "0.001"]
 
@@ -200,8 +166,6 @@ def test_results_of_tests_print_the_bound():
     assert repr(found).endswith("pvalue<=0.01)")
     both = resampling_test(TRUTH, WRONG, metric="calibration-slope", n_resamples=99)  # two tails
     assert (both.alternative, both.least_pvalue) == ("two-sided", 0.02)
-    assert repr(both).endswith("pvalue<=0.02)")
-    assert repr(kuiper_test(TRUTH, WRONG)).endswith("pvalue<=0.001)")
     assert kuiper_test(TRUTH, WRONG).least_pvalue is None
     assert "pvalue<=0.01" in repr(equivalence_test(TRUTH, P, bound=0.5, n_resamples=99))
     classes = np.column_stack([WRONG / 2, WRONG / 2, 1 - WRONG])
@@ -215,13 +179,14 @@ def test_results_of_tests_print_the_bound():
 
 
 def later_worse():
-    """Two forecasts of a file, of which the second is wrong from October on."""
+    """Two forecasts of a file, of which the second is wrong from October on; of the first row day and site are missing."""
     late = np.arange(300) >= 200
-    days = np.where(late, "2026-10-05", "2026-09-05")
     old = np.clip(P, 0.02, 0.98)
     new = np.where(late, 1 - old, old)
-    for file, prob in (("old.csv", old), ("new.csv", new)):
-        write_table(file, {"day": days, "site": np.where(late, 2, 1), "label": TRUTH, "p": prob})
+    day, site = np.where(late, "2026-10-05", "2026-09-05"), np.where(late, 2.0, 1.0)
+    day[0], site[0] = "", np.nan
+    for name, prob in (("old", old), ("new", new)):
+        write_table(f"{name}.csv", {"day": day, "site": site, "label": TRUTH, "p": prob})
     return late, old, new
 
 
@@ -241,23 +206,7 @@ def test_a_gate_of_compare_is_about_the_candidates_after_the_first(condition, fa
     assert code == fails
     assert json.loads(out)["gates"] == [{"condition": condition, "failed": fails}]
     assert (f"gate failed: {condition}: new" in err) == fails
-    assert run("compare", "new.csv", "new.csv", "--names", "a,b", "--prob", "p", "--fail-if", "nll.lower > 0")[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("condition", "words"),
-    [
-        ("ece > 0.1", "--fail-if must be about the metric by which candidates are ranked"),
-        ("nll.pvalue < 0.01", "the figure of nll in --fail-if"),
-        ("accuracy.difference > 1", "can never hold"),
-    ],
-)
-def test_a_gate_of_compare_that_decides_nothing_is_refused(condition, words, run):
-    later_worse()
-    metric = "accuracy" if condition.startswith("acc") else "nll"
-    code, _, err = run("compare", "old.csv", "new.csv", "--prob", "p", "--metric", metric, "--fail-if", condition)
-    assert code == 2
-    assert words in err
+    run.out("compare", "new.csv", "new.csv", "--names", "a,b", "--prob", "p", "--fail-if", "nll.lower > 0")
 
 
 def test_a_candidate_without_a_figure_fails_every_gate():
@@ -266,30 +215,11 @@ def test_a_candidate_without_a_figure_fails_every_gate():
     assert said == "nll > 30: nll of a + platt is NaN, and NaN fails every gate"
 
 
-@pytest.mark.parametrize("condition", ["day >= 2026-10-01", "site = 2", "day != 2026-09-05", "site > 1.5"])
+@pytest.mark.parametrize("condition", ["day >= 2026-10-01", "site = 2", "day != 2026-09-05", "site != 1"])
 def test_where_keeps_the_rows_for_which_a_condition_holds(condition, run):
     late, _, new = later_worse()
     code, out, err = run("assess", "new.csv", "--prob", "p", "--metrics", "nll", "--where", condition, "--json")
     assert code == 0
     assert f"new.csv: 100 of 300 rows have {condition}" in err
     assert json.loads(out)["metrics"]["nll"]["value"] == pytest.approx(log_loss(TRUTH[late], new[late]))
-    words = ["compare", "old.csv", "new.csv", "--prob", "p", "--where", condition]
-    assert run(*words, "--fail-if", "nll.lower > 0")[0] == 1
-    assert run("decide", "new.csv", "--prob", "p", "--where", condition)[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("condition", "words"),
-    [
-        ("day", "--where must read COLUMN OP VALUE"),
-        ("month > 3", "must have the column 'month'"),
-        ("day > 2030-01-01", "--where must leave rows of new.csv; got none"),
-        ("day > 5", "--where must compare numbers with a number, or dates"),
-        ("site >= A", "--where must compare numbers with a number, or dates"),
-    ],
-)
-def test_where_refuses_what_orders_nothing(condition, words, run):
-    later_worse()
-    code, _, err = run("assess", "new.csv", "--prob", "p", "--where", condition)
-    assert code == 2
-    assert words in err
+    run.out("decide", "new.csv", "--prob", "p", "--where", condition)

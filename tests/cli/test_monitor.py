@@ -5,7 +5,7 @@ import os
 import shlex
 import subprocess
 import sys
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -27,12 +27,11 @@ AT = np.datetime64("2026-11-01") + np.arange(DAYS)
 
 @pytest.fixture
 def run(shell, tmp_path):
-    """Run the command in a folder with a file for each day: its exit code, what it printed, and what it said on stderr."""
+    """Run the command in a folder with a file for each day."""
     (tmp_path / "days").mkdir()
     for day in range(DAYS):
         save(f"days/day_{day + 1}.csv", day)
-
-    return partial(shell, "monitor")
+    return shell.of("monitor")
 
 
 def save(path, day, rows=slice(None)):
@@ -42,119 +41,86 @@ def save(path, day, rows=slice(None)):
     write_table(path, columns, force=True)
 
 
-def watch(path="state.json"):
-    return {name: Monitor.from_dict(one) for name, one in json.loads(Path(path).read_text())["groups"].items()}
+def held(path="state.json"):
+    """The monitor that a state holds."""
+    return Monitor.from_dict(json.loads(Path(path).read_text())["groups"][""])
+
+
+DAY_BY_DAY = ["--window", "1d", "--time", "day"]
+STATE = ["--state", "state.json"]
 
 
 def test_files_of_a_folder_are_windows_in_the_order_of_their_numbers(run):
-    code, out, _ = run("days")
-    assert code == 0
+    out = run.out("days")
     lines = out.splitlines()
     assert [line.split()[0] for line in lines[2 : 2 + DAYS]] == [f"day_{k + 1}" for k in range(DAYS)]
     assert "predictions are not calibrated" in out
 
 
-def test_alarms_are_those_of_a_monitor_in_python(run):
-    code, out, _ = run("days", "--window", "1d", "--time", "day", "--reference", 3, "--alpha", 0.01, "--json")
-    assert code == 0
+def test_figures_and_alarms_are_those_of_a_monitor_in_python(run):
     monitor = Monitor(window="1d", reference=3, alpha=0.01)
     for day in range(DAYS):
         monitor.update(Y[day], P[day], at=str(AT[day]))
-    group = json.loads(out)["groups"][""]
-    assert [alarm["window"] for alarm in group["alarms"]] == [alarm.window for alarm in monitor.alarms]
-    assert group["alarms"][0]["window"] == "2026-11-09"
-    evidence = [one["evidence"] for one in group["windows"]]
-    np.testing.assert_allclose(evidence, monitor.table().evidence, rtol=1e-9)
-    assert group["windows"][0]["drift_evidence"] is None
+    table = monitor.table()
+    document = run.json("days", *DAY_BY_DAY, "--reference", 3, "--alpha", 0.01)
+    found = document["groups"].pop("")
+    assert document == {"groups": {}}
+    assert (found["notion"], found["alpha"]) == (table.notion, 0.01)
+    assert found["alarms"] == [asdict(alarm) for alarm in table.alarms]
+    assert found["alarms"][0]["window"] == "2026-11-09"
+    assert [list(one) for one in found["windows"]] == [list(table.columns)] * DAYS
+    assert [one["window"] for one in found["windows"]] == table.columns["window"].tolist()
+    np.testing.assert_allclose([one["evidence"] for one in found["windows"]], table.evidence, rtol=1e-9)
+    assert found["windows"][0]["drift_evidence"] is None
 
 
 def test_a_state_is_continued_and_no_file_is_counted_twice(run, tmp_path):
-    first = [f"days/day_{k}.csv" for k in range(1, 7)]
-    options = ["--window", "1d", "--time", "day", "--state", "state.json"]
-    run(*first, *options)
-    code, out, said = run("days", *options, "--json")
-    assert code == 0
-    assert said.count("its rows were read already") == 6
-    whole = run("days", "--window", "1d", "--time", "day", "--json")[1]
-    assert json.loads(out) == json.loads(whole)
+    run(*(f"days/day_{k}.csv" for k in range(1, 7)), *DAY_BY_DAY, *STATE)
+    code, out, said = run("days", *DAY_BY_DAY, *STATE, "--json")
+    assert (code, said.count("its rows were read already")) == (0, 6)
+    assert json.loads(out) == run.json("days", *DAY_BY_DAY)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["days", "state.json"]
     save("days/day_3.csv", 2, slice(0, 50))
-    code, _, said = run("days", *options)
-    assert code == 2
-    assert "a file that was read must stay as it is" in said
+    run.refuses("a file that was read must stay as it is", "days", *DAY_BY_DAY, *STATE)
 
 
 def test_files_of_one_name_in_two_folders_are_no_window_together(run):
     Path("other").mkdir()
     save("other/day_1.csv", 3, slice(0, 100))
-    code, _, error = run("days/day_1.csv", "other/day_1.csv")
-    assert code == 2
-    assert "files must have names that differ without folder and ending" in error
-    assert run("days/day_1.csv", "other/day_1.csv", "--time", "day", "--window", "1d")[0] == 0
-    assert run("days/day_1.csv", "--state", "state.json")[0] == 0
-    assert run("other/day_1.csv", "--state", "state.json")[0] == 2
+    said = "files must have names that differ without folder and ending"
+    run.refuses(said, "days/day_1.csv", "other/day_1.csv")
+    run.out("days/day_1.csv", "other/day_1.csv", *DAY_BY_DAY)
+    run.out("days/day_1.csv", *STATE)
+    run.refuses(said, "other/day_1.csv", *STATE)
 
 
 def test_windows_keep_their_names_when_other_folders_come(run):
-    Path("all/2026-01").mkdir(parents=True)
-    Path("days/day_1.csv").rename("all/2026-01/a.csv")
-    Path("days/day_2.csv").rename("all/2026-01/b.csv")
-    before = [one["window"] for one in windows(run("all", "--state", "state.json", "--json")[1])]
-    Path("all/2026-02").mkdir()
-    Path("days/day_3.csv").rename("all/2026-02/a.csv")
-    after = [one["window"] for one in windows(run("all", "--state", "state.json", "--json")[1])]
-    assert before == ["2026-01/a", "2026-01/b"] == after[:2]
+    for k, name in enumerate(("2026-01/a.csv", "2026-01/b.csv", "2026-02/a.csv"), 1):
+        Path("all", name).parent.mkdir(parents=True, exist_ok=True)
+        Path(f"days/day_{k}.csv").rename(Path("all", name))
+        if k > 1:
+            found = [one["window"] for one in windows(run, "all", *STATE)]
+    assert found == ["2026-01/a", "2026-01/b", "2026-02/a"]
 
 
 def test_groups_are_watched_in_one_pass(run):
-    code, _, _ = run("days", "--by", "country", "--window", "1d", "--time", "day", "-o", "out.csv")
-    assert code == 0
+    run.out("days", "--by", "country", *DAY_BY_DAY, "-o", "out.csv")
     table = read_table("out.csv")
-    assert sorted(set(table["group"].tolist())) == ["A", "B"]
+    assert table["group"].tolist() == ["A"] * DAYS + ["B"] * DAYS
     assert table["rows"].tolist() == [N // 2] * 2 * DAYS
 
 
 def test_a_reference_may_be_a_file(run):
     os.rename("days/day_1.csv", "test_set.csv")
-    code, out, _ = run("days", "--reference", "test_set.csv", "--window", 300, "--json")
-    windows = json.loads(out)["groups"][""]["windows"]
-    assert code == 0
-    assert all(one["drift_evidence"] is not None and not one["is_reference"] for one in windows)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (
-            ["days", "--window", "1d"],
-            "--window 1d must have the time of each row; got none. Name its column by --time.",
-        ),
-        (
-            ["days", "--window", "soon", "--time", "day"],
-            "window must be a whole number with one of s, min, h, d, w behind it",
-        ),
-        (["days", "-o", "out.txt"], "the output must end in .html or .csv or .json; got 'out.txt'"),
-        (["days", "-o", "days/below/out.csv"], "--output must not be a table in a folder that is watched"),
-        (["nowhere.csv"], "the file must exist; got nowhere.csv"),
-        (["days", "--time", "when"], "must have the column 'when'"),
-        (["days", "--alpha", "2"], "alpha must be a fraction in (0, 1); got 2.0"),
-        (["days", "--state", "days/day_1.csv"], "--state must be a file that `calibrant monitor` wrote"),
-        (["days", "--reference", "days/none.csv"], "the file of --reference must exist; got days/none.csv"),
-        (["days", "--time", "day", "--window", 50], "--time must be left out where --window is a number of rows"),
-        (["days", "--prob", "y", "--label", "country"], "days/day_1.csv: y_true must be 0 and 1"),
-    ],
-)
-def test_what_is_wrong_is_said(run, words, said):
-    code, _, error = run(*words)
-    assert code == 2
-    assert said in error
+    found = windows(run, "days", "--reference", "test_set.csv", "--window", 300)
+    assert len(found) == DAYS - 1
+    assert all(one["drift_evidence"] is not None and not one["is_reference"] for one in found)
 
 
 def test_other_options_than_those_of_the_state_are_refused(run):
-    line = ["days", "--window", 300, "--state", "state.json"]
-    run(*line)
-    before = Path("state.json").read_bytes()
-    for words, held in (
+    line = ["days", "--window", 300, *STATE]
+    run.out(*line)
+    for words, kept in (
         (["--window", 600], "'300'"),
         (["--by", "country"], "None"),
         (["--alpha", 0.1], "None"),
@@ -162,11 +128,10 @@ def test_other_options_than_those_of_the_state_are_refused(run):
         (["--label", "country"], "None"),
         (["--percent"], "False"),
     ):
-        code, _, error = run(*line, *words)
-        assert code == 2
-        assert f"{words[0]} must be that of the state state.json, {held}; got " in error
-    assert run("days", "--state", "state.json")[0] == 2
-    assert run(*line)[0] == 0
+        run.refuses(f"{words[0]} must be that of the state state.json, {kept}; got ", *line, *words)
+    run.refuses("--window must be that of the state", "days", *STATE)
+    before = Path("state.json").read_bytes()
+    run.out(*line)
     assert Path("state.json").read_bytes() == before
 
 
@@ -178,43 +143,32 @@ def of(day, **columns):
     return path
 
 
-def windows(out):
-    return json.loads(out)["groups"][""]["windows"]
+def windows(run, *words):
+    return run.json(*words)["groups"][""]["windows"]
 
 
 def test_columns_are_found_by_their_names_in_every_file(run):
     files = [of(0, y=None, p_0=None, p_1=None), of(1, p_1=None, p_0=None, y=None), of(2, p_1=None, y=None, p_0=None)]
-    turned = windows(run(*files, "--json")[1])
-    alike = windows(run(*(of(day, y=None, p_0=None, p_1=None) for day in range(3)), "--json")[1])
-    assert turned == alike
+    turned = windows(run, *files)
+    assert turned == windows(run, *(of(day, y=None, p_0=None, p_1=None) for day in range(3)))
     assert turned[1]["ece"] < 0.1
 
 
-@pytest.mark.parametrize("state", [[], ["--state", "state.json"]])
+@pytest.mark.parametrize("state", [[], STATE])
 def test_a_file_that_would_be_read_otherwise_is_refused(run, state):
     first = of(0, y=None, p=None)
     if state:
         run(first, *state)
     for columns in ({"y": None, "z": None}, {"y": None, "p_0": None, "p_1": None}, {"label": Y[1], "p": None}):
-        code, _, error = run(first, of(1, **columns), *state)
-        assert code == 2
-        assert "days/day_2.csv must have the column " in error
+        run.refuses("days/day_2.csv must have the column ", first, of(1, **columns), *state)
 
 
 def test_files_of_single_and_double_precision_may_share_a_window(run):
     pytest.importorskip("pyarrow")
     day = np.full(N, str(AT[0]))
     write_table("days/single.parquet", {"y": Y[1], "p": P[1].astype(np.float32), "day": day})
-    out = run("days/day_1.csv", "days/single.parquet", "--time", "day", "--json")[1]
-    assert [one["rows"] for one in windows(out)] == [2 * N]
-
-
-@pytest.mark.parametrize("cell", ["", "nan"])
-def test_a_missing_group_is_refused(run, cell):
-    of(0, y=None, p=None, g=np.array(["A", "B", cell])[np.arange(N) % 3])
-    code, _, error = run("days/day_1.csv", "--by", "g")
-    assert code == 2
-    assert "--by g must hold a group in each row; days/day_1.csv has none in 100 rows" in error
+    (window,) = windows(run, "days/day_1.csv", "days/single.parquet", "--time", "day")
+    assert window["rows"] == 2 * N
 
 
 def test_of_two_writers_of_a_state_one_is_refused(run, monkeypatch):
@@ -222,55 +176,47 @@ def test_of_two_writers_of_a_state_one_is_refused(run, monkeypatch):
     for first in ([], [files[0]]):  # a new state, and one that is continued
         if first:
             Path("state.json").unlink()
-            run(*first, "--state", "state.json")
+            run(*first, *STATE)
         write = Watch.write
 
         def late(state, write=write, first=first):
             monkeypatch.setattr(Watch, "write", write)
-            assert run(*first, files[1], "--state", "state.json")[0] == 0  # another run, from beginning to end
+            run.out(*first, files[1], *STATE)  # another run, from beginning to end
             write(state)
 
         monkeypatch.setattr(Watch, "write", late)
-        code, _, error = run(*first, files[2], "--state", "state.json")
+        code, _, error = run(*first, files[2], *STATE)
         assert code == 2
         assert "another run wrote state.json. Nothing was written; run again" in error
         assert sorted(map(str, Path().glob(".*"))) == []
-        held = watch()
-        assert held[""].n_rows == N * (len(first) + 1)
+        assert held().n_rows == N * (len(first) + 1)
 
 
 def test_files_are_known_by_what_they_hold(run):
-    run("days/day_1.csv", "days/day_2.csv", "--state", "state.json")
+    run("days/day_1.csv", "days/day_2.csv", *STATE)
     text = Path("days/day_1.csv").read_bytes()
-    Path("days/day_1.csv").write_bytes(text.replace(b",0.", b",.0", 1))
-    code, _, error = run("days/day_1.csv", "--state", "state.json")
-    assert (code, "days/day_1.csv has other content. Put new rows into a new file" in error) == (2, True)
-    Path("days/day_1.csv").write_bytes(text + text.splitlines(keepends=True)[-1])
-    code, _, error = run("days/day_1.csv", "--state", "state.json")
-    assert (code, "days/day_1.csv has other content. Put new rows into a new file" in error) == (2, True)
+    for other in (text.replace(b",0.", b",.0", 1), text + text.splitlines(keepends=True)[-1]):
+        Path("days/day_1.csv").write_bytes(other)
+        said = "days/day_1.csv has other content. Put new rows into a new file"
+        run.refuses(said, "days/day_1.csv", *STATE)
     Path("days/day_1.csv").write_bytes(text)
     Path("moved").mkdir()
+    Path("moved/copy.csv").write_bytes(text)
     Path("days/day_2.csv").rename("moved/day_2.csv")
-    code, _, said = run("days/day_1.csv", "moved/day_2.csv", "--state", "state.json")
+    code, _, said = run("days/day_1.csv", "moved/day_2.csv", "moved/copy.csv", *STATE)
     assert code == 0
     assert "days/day_1.csv: its rows were read already\n" in said
     assert f"moved/day_2.csv: its rows were read already, from {Path('days/day_2.csv').absolute()}\n" in said
-    Path("moved/copy.csv").write_bytes(text)
-    code, _, said = run("moved/copy.csv", "--state", "state.json")
-    assert (code, "moved/copy.csv: its rows were read already" in said) == (0, True)
+    assert "moved/copy.csv: its rows were read already" in said
 
 
 def test_a_day_without_rows_stops_nothing_and_is_read_when_it_has_some(run):
-    Path("days/day_2.csv").write_text("y,p,day,country\n")
-    Path("days/day_0.csv").write_text("y,p,day,country\n")
-    code, out, said = run("days", "--state", "state.json", "--json")
-    assert (code, len(windows(out)), said.count("it has no rows")) == (0, DAYS - 1, 2)
+    for day in (0, 2):
+        Path(f"days/day_{day}.csv").write_text("y,p,day,country\n")
+    code, out, said = run("days", *STATE, "--json")
+    assert (code, len(json.loads(out)["groups"][""]["windows"]), said.count("it has no rows")) == (0, DAYS - 1, 2)
     save("days/day_2.csv", 1)
-    assert len(windows(run("days", "--state", "state.json", "--json")[1])) == DAYS
-    Path("empty.csv").write_text("y,p\n")
-    code, _, error = run("empty.csv")
-    assert (code, error.count("\n")) == (2, 2)
-    assert "must hold rows to watch; no row was read" in error
+    assert len(windows(run, "days", *STATE)) == DAYS
 
 
 WINDOWS = ["a", "b/9", "b/10", "b/c/d"]
@@ -308,21 +254,15 @@ def damaged(plain):
 
 
 def test_a_damaged_state_is_one_error_in_words(run):
-    run("days/day_1.csv", "--state", "state.json")
+    words = ["days/day_1.csv", *STATE]
+    run(*words)
     plain = json.loads(Path("state.json").read_text())
-    for text in damaged(plain):
-        if text == json.dumps(plain):
-            continue
-        Path("state.json").write_text(text)
-        code, out, error = run("days/day_1.csv", "--state", "state.json")
-        assert (code, out, error.count("\n")) == (2, "", 1), text[:200]
-        assert "--state must be a file that `calibrant monitor` wrote; state.json is not" in error, text[:200]
-        assert error.endswith(
-            "Put back a copy of it, or remove it and name all files again: their rows are then read anew.\n"
-        )
-        assert Path("state.json").read_text() == text
-    Path("state.json").write_bytes(b"\xff\xfe")
-    assert run("days/day_1.csv", "--state", "state.json")[0] == 2
+    cure = "Put back a copy of it, or remove it and name all files again: their rows are then read anew."
+    for text in [*damaged(plain), "\xff\xfe"]:
+        if text != json.dumps(plain):
+            Path("state.json").write_text(text, encoding="latin-1")
+            told = run.refuses("--state must be a file that `calibrant monitor` wrote; state.json is not", *words)
+            assert told.endswith(cure), text[:200]
 
 
 # A command that runs each night
@@ -361,29 +301,25 @@ def test_the_documented_command_runs_every_night_and_fails_on_that_of_an_alarm(r
     assert sorted(file.name for file in Path().iterdir()) == ["days", "monitor.html", "monitor.json"]
 
 
-def held(path="state.json"):
-    return watch(path)[""]
-
-
 def test_an_alarm_that_a_run_without_the_gate_found_is_new_to_the_gate(run):
-    assert run("days", "--state", "state.json")[0] == 0
-    assert [run("days", "--state", "state.json", "--fail-on-alarm")[0] for _ in range(2)] == [1, 1]
+    run.out("days", *STATE)
+    assert [run("days", *STATE, "--fail-on-alarm")[0] for _ in range(2)] == [1, 1]
     write_table("days/day_13.csv", {"y": Y[0], "p": P[0], "day": np.full(N, "2026-11-13"), "country": np.full(N, "A")})
-    assert run("days", "--state", "state.json", "--fail-on-alarm")[0] == 0
+    run.out("days", *STATE, "--fail-on-alarm")
 
 
 @pytest.mark.parametrize(("ends_at", "windows"), [(1, 1), (2, 2)])
 def test_a_run_that_was_killed_leaves_the_state_of_the_run_before_or_its_own(run, ends_at, windows):
     """It ends as it replaces the state, or the page behind it; nothing is cleaned up, as where a machine loses power."""
-    words = ["--state", "state.json", "-o", "out.csv", "--force"]
-    assert run("days/day_1.csv", *words)[0] == 0
+    words = [*STATE, "-o", "out.csv", "--force"]
+    run.out("days/day_1.csv", *words)
     page = Path("out.csv").read_bytes()
     ends = "import os, sys; n = []; put = os.replace\n"
     ends += f"os.replace = lambda *of: put(*of) if n.append(0) or len(n) < {ends_at} else os._exit(9)\n"
     ends += "from calibrant import cli; sys.exit(cli.main(['monitor', *sys.argv[1:]]))"
     code = subprocess.run([sys.executable, "-c", ends, "days/day_2.csv", *words], check=False).returncode
     assert (code, held().n_windows, Path("out.csv").read_bytes() == page) == (9, windows, True)
-    assert run("days/day_2.csv", "days/day_3.csv", *words)[0] == 0
+    run.out("days/day_2.csv", "days/day_3.csv", *words)
     assert (held().n_rows, held().n_windows, len(read_table("out.csv")["window"])) == (3 * N, 3, 3)
 
 
@@ -391,40 +327,23 @@ def test_a_run_that_was_killed_leaves_the_state_of_the_run_before_or_its_own(run
 @pytest.mark.parametrize("state", ["days", os.devnull])
 def test_a_state_that_is_no_file_is_not_read(run, state):
     """What an endless device such as /dev/zero holds was read until memory was full."""
-    code, _, error = run("days/day_1.csv", "--state", state)
-    assert (code, f"wrote; {state} is none. Name another, or begin a new one." in error) == (2, True)
+    run.refuses(f"wrote; {state} is none. Name another, or begin a new one.", "days/day_1.csv", "--state", state)
 
 
-def test_nothing_that_is_read_is_written(run):
-    run("days/day_1.csv", "--state", "state.json", "-o", "out.csv")
-    for words, said in (
-        (["-o", "days/day_3.csv"], "days/day_3.csv already exists. Pass --force"),
-        (["-o", "days/day_2.csv", "--force"], "must not be what is read"),
-        (["-o", "state.json", "--force"], "--output must not be the state"),
-        (["-o", "new.json", "--state", "new.json"], "--output must not be the state"),
-        (["--reference", "out.csv", "-o", "out.csv", "--force", "--state", "new.json"], "must not be what is read"),
-    ):
-        code, _, error = run("days/day_2.csv", "--state", "state.json", *words)
-        assert (code, said in error) == (2, True)
-    assert run("days/day_1.csv", "--state", "state.json", "-o", "out.csv", "--force")[0] == 0
-
-
-def test_rows_of_the_reference_are_no_window_as_well(run):
-    """They would be compared with themselves, and a test of drift takes its reference to be other events."""
-    code, _, error = run("days", "--reference", "days/day_2.csv")
-    assert (code, "no file must be read twice; days/day_2.csv is the reference. Keep it apart" in error) == (2, True)
-    os.rename("days/day_2.csv", "test_set.csv")
-    assert run("days", "--reference", "test_set.csv")[0] == 0
+def test_the_state_is_no_output(run):
+    run.out("days/day_1.csv", *STATE, "-o", "out.csv")
+    run.refuses("--output must not be the state", "days/day_2.csv", *STATE, "-o", "state.json", "--force")
+    run.out("days/day_1.csv", *STATE, "-o", "out.csv", "--force")
 
 
 def test_the_reference_of_a_state_stays_as_it_was(run):
     save("test_set.csv", 0)
-    options = ["--reference", "test_set.csv", "--by", "country", "--state", "state.json"]
+    options = ["--reference", "test_set.csv", "--by", "country", *STATE]
     save("days/day_2.csv", 1, slice(0, None, 2))  # country A and B still stand in turn
-    assert run("days/day_2.csv", *options)[0] == run("days/day_3.csv", *options)[0] == 0
+    run.out("days/day_2.csv", *options)
+    run.out("days/day_3.csv", *options)
     save("test_set.csv", 5)
-    code, _, error = run("days/day_5.csv", *options)
-    assert (code, "content of the reference must be that of the state" in error) == (2, True)
+    run.refuses("content of the reference must be that of the state", "days/day_5.csv", *options)
 
 
 @pytest.mark.parametrize("kind", ["npz", "commas"])

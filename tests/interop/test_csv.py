@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from calibrant import predictions
 from calibrant.interop.columns import FileTable, Text, is_figure
 from calibrant.interop.tables import read_forecast, read_table, write_table
 
@@ -48,27 +49,28 @@ def test_a_blank_line_of_one_column_is_a_missing_cell(newline, tmp_path):
 )
 def test_a_quote_that_is_never_closed_is_refused_by_its_line(rows, line, tmp_path):
     path = write(tmp_path / "table.csv", "\n".join(["label,p,note", *rows, ""]))
-    with pytest.raises(
-        ValueError, match=f"must be (a )?readable( csv file)?; it is not: line {line} has a quote .* never closed"
-    ):
-        read_table(path)
+    said = f"must be (a )?readable( csv file)?; it is not: line {line} has a quote .* never closed"
+    for read in (read_table, lambda path: predictions(path).sample(9)):
+        with pytest.raises(ValueError, match=said):
+            read(path)
 
 
 @pytest.mark.parametrize("cell", ['5" pipe', '"say ""5"" "" inches"" """', '"two\nlines"', '"two\n"'])
 def test_quotes_that_do_not_open_a_cell_are_characters(cell, tmp_path):
-    path = write(tmp_path / "table.csv", f"\ufeffk,x\n1,{cell}\n2,{cell}\n3,{cell}\n")
-    assert read_table(path)["k"].tolist() == [1, 2, 3]
+    path = write(tmp_path / "table.csv", f"\ufeffy,p,x\n0,.5,{cell}\n1,.2,{cell}\n1,.3,{cell}\n")
+    assert read_table(path)["p"].tolist() == predictions(path).sample(3)["y_prob"].tolist() == [0.5, 0.2, 0.3]
 
 
 @pytest.mark.parametrize("length", [200_000, 3_000_000])
 def test_a_cell_of_any_length_is_read(length, tmp_path):
     long = "x" * length
     limit = csv.field_size_limit()
-    path = write(tmp_path / "table.csv", f"k,note\n1,a\n2,{long}\n3,b\n")
+    path = write(tmp_path / "table.csv", f"y,p,note\n0,.5,a\n1,.2,{long}\n1,.3,b\n")
     assert read_table(path).columns["note"].cells() == ["a", long, "b"]
     assert csv.field_size_limit() == limit
-    with pytest.raises(ValueError, match=r"must be readable; it is not: .*2 columns, got 3"):
-        read_table(write(tmp_path / "table.csv", f"k,note\n1,a\n2,{long}\n3,b,c\n"))
+    assert predictions(path).sample(3)["y_prob"].tolist() == [0.5, 0.2, 0.3]
+    with pytest.raises(ValueError, match=r"must be readable; it is not: .*3 columns, got 4"):
+        read_table(write(path, f"y,p,note\n0,.5,a\n1,.2,{long}\n1,.3,b,c\n"))
 
 
 @pytest.mark.parametrize(
@@ -126,18 +128,10 @@ WORDS = [
     "0,5",
     "-0,25",
 ]
+MIXTURES = [NUMBERS + BLANKS, CODES + NUMBERS, NUMBERS + CODES + BLANKS + WORDS]
+KINDS = [WHOLES, NUMBERS, BLANKS, ["True", "False"], ["0,5", "1", "2,5"], *MIXTURES]
 
-cells = st.one_of(
-    *[
-        st.lists(st.sampled_from(kind), min_size=1, max_size=6)
-        for kind in (WHOLES, NUMBERS, NUMBERS + BLANKS, CODES + NUMBERS)
-    ],
-    *[
-        st.lists(st.sampled_from(kind), min_size=1, max_size=6)
-        for kind in (BLANKS, ["True", "False"], ["0,5", "1", "2,5"])
-    ],
-    st.lists(st.sampled_from(NUMBERS + CODES + BLANKS + WORDS), min_size=1, max_size=6),
-)
+cells = st.one_of(*[st.lists(st.sampled_from(kind), min_size=1, max_size=6) for kind in KINDS])
 
 
 def by_the_law(given_, decimal):

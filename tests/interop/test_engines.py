@@ -76,7 +76,6 @@ MAKERS = {"dask": of_dask, "duckdb": of_duckdb, "polars": of_polars}
 @pytest.fixture(params=[*MAKERS, pytest.param("spark", marks=(pytest.mark.deep, pytest.mark.filterwarnings("ignore")))])
 def made(request, frame):
     if request.param == "spark":
-        pyarrow = pytest.importorskip("pyarrow")
         session = request.getfixturevalue("spark")
         return session.createDataFrame(pyarrow.Table.from_pandas(frame)).repartition(4, "y"), {"row_key": "row"}
     return MAKERS[request.param](frame), {}
@@ -94,14 +93,14 @@ def same_sums(ours, theirs):
         np.testing.assert_allclose(mine.bins.score_sum, other.bins.score_sum, rtol=1e-12)
 
 
-def in_memory(frame):
-    return as_problem(frame["y"], frame[COLUMNS])
+def in_memory(frame, plan=PLAN):
+    return scan(as_problem(frame["y"], frame[COLUMNS]), plan)
 
 
 def test_an_engine_leaves_the_sums_of_the_rows_in_memory(made, frame):
     source, options = made
     found = predictions(source, **options)
-    same_sums(scan(found, PLAN), scan(in_memory(frame), PLAN))
+    same_sums(scan(found, PLAN), in_memory(frame))
     expected = calibration_error(frame["y"], frame[COLUMNS].to_numpy())
     assert calibration_error(found) == pytest.approx(expected, rel=1e-12)
     assert (
@@ -115,19 +114,19 @@ def test_rows_with_keys_have_the_same_sums_in_any_order_and_partition(frame, see
     at = (0, *np.sort(rng.integers(0, N, 4)).tolist(), N)
     mixed = frame.sample(frac=1, random_state=seed)
     found = predictions(of_dask(frame, cut(mixed, at)), row_key="row", batch_rows=7000)
-    same_sums(scan(found, PLAN), scan(in_memory(frame), PLAN))
+    same_sums(scan(found, PLAN), in_memory(frame))
 
 
 def test_keys_must_be_whole_numbers_and_differ(frame):
     source = of_dask(frame.assign(row=frame["row"] // 2))
     with pytest.raises(ValueError, match=r"numbers of their own; got the same number twice.*row_key="):
         scan(predictions(source, row_key="row"), PLAN)
-    gap = frame["row"].astype("Int64").mask(frame["row"] == 5)
-    for key in (frame["p_0"].astype(float), gap):
-        with pytest.raises((TypeError, ValueError), match=r"row_key must name a column of whole numbers; got float64"):
-            scan(predictions(of_dask(frame.assign(row=key)), row_key="row"), PLAN)
     with pytest.raises(ValueError, match=r"must have the column 'id'"):
         predictions(source, row_key="id")
+    gap = frame["row"].astype("Int64").mask(frame["row"] == 5)
+    for key, error in ((frame["p_0"].astype(float), TypeError), (gap, ValueError)):
+        with pytest.raises(error, match=r"row_key must name a column of whole numbers; got float64"):
+            scan(predictions(of_dask(frame.assign(row=key)), row_key="row"), PLAN)
 
 
 def test_few_rows_are_read_into_memory(frame):
@@ -185,40 +184,35 @@ def damage(frame, **cells):
     return found.astype(dict.fromkeys(COLUMNS, np.float32))
 
 
+def others(frame, third):
+    """Return the partitions with another fourth one."""
+    parts = cut(frame)
+    return [*parts[:3], third(parts[3]), *parts[4:]]
+
+
 def unreadable():
     raise OSError("block 3 is damaged")
 
 
+def damaged_block(_):
+    from dask import delayed
+
+    return delayed(unreadable)()
+
+
 FAULTS = {
-    "nan": (
-        lambda f: cut(damage(f, p_1=(9500, np.nan))),
-        3,
-        r"y_prob must be finite; got .*at index \(500, 1\)",
-        10_999,
-    ),
+    "nan": (lambda f: cut(damage(f, p_1=(9500, np.nan))), 3, r"be finite; got .*at index \(500, 1\)", 10_999),
     "nan in the first row": (lambda f: cut(damage(f, p_1=(0, np.nan))), 0, r"y_prob must be finite", 3),
     "no label in the first row": (lambda f: cut(damage(f, y=(0, np.nan))), 0, r"y_true must", 3),
     "unseen class": (lambda f: cut(damage(f, y=(9500, 7.0))), 3, r"got 7 at index 500", 10_999),
-    "other columns": (
-        lambda f: [part.drop(columns="p_1") if number == 3 else part for number, part in enumerate(cut(f))],
-        3,
-        r"must have the column 'p_1'|not in index|p_1",
-        None,
-    ),
+    "other columns": (lambda f: others(f, lambda part: part.drop(columns="p_1")), 3, "p_1", 0),
     "other precision": (
-        lambda f: [part.astype({"p_1": float}) if number == 3 else part for number, part in enumerate(cut(f))],
+        lambda f: others(f, lambda part: part.astype({"p_1": float})),
         3,
         r"columns of float32.*got 3 columns of float64",
         10_999,
     ),
-    "damaged": (
-        lambda f: [
-            __import__("dask").delayed(unreadable)() if number == 3 else part for number, part in enumerate(cut(f))
-        ],
-        3,
-        r"must be computed; it is not: OSError: block 3 is damaged",
-        None,
-    ),
+    "damaged": (lambda f: others(f, damaged_block), 3, r"must be computed; it is not: OSError: block 3 is damaged", 0),
 }
 
 
@@ -232,7 +226,7 @@ def test_a_fault_is_named_by_its_partition_or_left_out_and_counted(fault, frame)
     found = predictions(source, on_error="skip")
     with pytest.warns(CalibrationWarning, match=rf"left out: 1, .*partition {number}"):
         sums = scan(found, PLAN)
-    assert found.left_out == (1, n_rows or 0)
+    assert found.left_out == (1, n_rows)
     assert sums.rows == N - np.diff(CUTS)[number]
 
 
@@ -242,22 +236,20 @@ def test_all_faults_are_counted_in_one_reading(frame):
         scan(predictions(source), PLAN)
 
 
-def test_what_has_no_rows_is_refused(frame):
-    with pytest.raises(ValueError, match=r"must hold at least one row; the Dask data frame has none"):
-        calibration_error(predictions(of_dask(frame, [frame.iloc[:0]])))
+RDD = type("RDD", (), {"__module__": "pyspark.core.rdd"})
+REFUSED = [
+    (lambda f: pytest.importorskip("dask.bag").from_sequence([1]), {}, TypeError, "must be a data frame"),
+    (of_duckdb, {"row_key": "row"}, TypeError, "row_key must be left out of the DuckDB relation"),
+    (of_polars, {"row_key": "row"}, TypeError, "row_key must be left out of the polars query"),
+    (lambda f: RDD(), {}, TypeError, "predictions of Spark must be a data frame; got RDD"),
+    (lambda f: of_dask(f, [f.iloc[:0]]), {}, ValueError, "at least one row; the Dask data frame has none"),
+]
 
 
-@pytest.mark.parametrize(
-    ("source", "options", "message"),
-    [
-        (lambda f: pytest.importorskip("dask.bag").from_sequence([1]), {}, r"must be a data frame"),
-        (of_duckdb, {"row_key": "row"}, r"row_key must be left out of the DuckDB relation"),
-        (of_polars, {"row_key": "row"}, r"row_key must be left out of the polars query"),
-    ],
-)
-def test_what_an_engine_does_not_hold_is_refused(source, options, message, frame):
-    with pytest.raises(TypeError, match=message):
-        predictions(source(frame), **options)
+@pytest.mark.parametrize(("source", "options", "error", "message"), REFUSED, ids=[row[-1] for row in REFUSED])
+def test_what_an_engine_does_not_hold_is_refused(source, options, error, message, frame):
+    with pytest.raises(error, match=message):
+        calibration_error(predictions(source(frame), **options))
 
 
 # Calibrated rows
@@ -315,11 +307,8 @@ def test_calibrated_logits_are_named_by_their_classes(frame):
     assert calibrated(of_polars(logits), calibrator).collect_schema().names() == frame.columns.tolist()
     with pytest.raises(ValueError, match=r"3 columns of logit; the polars query gives 3 of probability"):
         calibrated(of_polars(frame), calibrator)
-
-
-def test_rows_in_memory_are_not_for_an_engine(frame):
     with pytest.raises(TypeError, match=r"source must be an object of Dask, Spark, DuckDB or polars; got DataFrame"):
-        calibrated(frame, TemperatureScaling())
+        calibrated(frame, calibrator)
 
 
 # A session of Spark for the tests that need one, where it is installed
@@ -349,12 +338,7 @@ CELLS = Plan.of_cells([(ClassWise(), EqualWidth(15))], noise=True)
 def rows_of(n, seed=1):
     rng = np.random.default_rng(seed)
     prob = rng.dirichlet(np.ones(3), n)
-    columns = {"row": np.arange(n), "y": rng.integers(0, 3, n)}
-    return pd.DataFrame(columns | {f"p_{k}": column for k, column in enumerate(prob.T)})
-
-
-def cells_in_memory(frame):
-    return scan(as_problem(frame["y"], frame[["p_0", "p_1", "p_2"]]), CELLS)
+    return pd.DataFrame({"row": np.arange(n), "y": rng.integers(0, 3, n)} | dict(zip(COLUMNS, prob.T, strict=True)))
 
 
 def counts(sums):
@@ -398,18 +382,18 @@ def test_a_worker_that_is_killed_in_mid_run_changes_nothing(tmp_path):
         thread.join()
     made = len(list(tmp_path.iterdir()))
     assert killed[0] < 12 < made  # it died before all partitions were made, and what it had made was made again
-    expected = cells_in_memory(frame)
+    expected = in_memory(frame, CELLS)
     assert counts(sums) == counts(expected)
     np.testing.assert_array_equal(sums.kept.number, expected.kept.number)
 
 
 def test_numbers_by_partition_have_the_noise_of_numbers_by_row_in_distribution():
     frame = rows_of(30_000)
-    problem = as_problem(frame["y"], frame[["p_0", "p_1", "p_2"]])
+    problem = as_problem(frame["y"], frame[COLUMNS])
     at = [slice(0, 100), slice(100, 20_000), slice(20_000, 30_000)]
     parts = [scan(problem.at(rows), CELLS, first=number * ROWS_OF_A_PARTITION) for number, rows in enumerate(at)]
     largest = []
-    for seed, sums in enumerate((cells_in_memory(frame), reduce(add, parts))):
+    for seed, sums in enumerate((in_memory(frame, CELLS), reduce(add, parts))):
         table = cells(problem, ClassWise(), EqualWidth(15), sums)
         events = _events_by_cell(table.moments, table.kept, 1500, np.random.default_rng(seed))
         gap = np.abs(events - events.mean(axis=0)) / np.maximum(table.weight, 1.0)
@@ -428,10 +412,10 @@ def test_spark_adds_many_partitions_up_in_groups(spark, monkeypatch):
     frame = rows_of(5000)
     source = spark.createDataFrame(pyarrow.Table.from_pandas(frame)).repartition(7)
     assert source.rdd.getNumPartitions() == 7
-    sums, expected = scan(predictions(source, row_key="row"), CELLS), cells_in_memory(frame)
+    sums, expected = scan(predictions(source, row_key="row"), CELLS), in_memory(frame, CELLS)
     assert counts(sums) == counts(expected)
     np.testing.assert_array_equal(sums.kept.number, expected.kept.number)
-    unnumbered = scan(predictions(source.select("y", "p_0", "p_1", "p_2")), CELLS)
+    unnumbered = scan(predictions(source.select("y", *COLUMNS)), CELLS)
     assert counts(unnumbered) == counts(expected)
     assert len(set((unnumbered.kept.number // ROWS_OF_A_PARTITION).tolist())) == 7
 
@@ -455,9 +439,3 @@ def test_faults_in_spark_are_named_or_left_out(spark, tmp_path):
     (tmp_path / "1.parquet").write_bytes(b"PAR1 damaged PAR1")
     with pytest.raises(ValueError, match=r"the Spark data frame must be computed.*1\.parquet.*ignoreCorruptFiles"):
         scan(predictions(spark.read.schema(source.schema).parquet(str(tmp_path))), CELLS)
-
-
-def test_what_is_no_data_frame_of_spark_is_refused():
-    rdd = type("RDD", (), {"__module__": "pyspark.core.rdd"})()
-    with pytest.raises(TypeError, match=r"predictions of Spark must be a data frame; got RDD"):
-        predictions(rdd)

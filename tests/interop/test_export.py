@@ -39,6 +39,18 @@ BOUND = {"numpy": 1e-15, **dict.fromkeys(["duckdb", "sqlite", "postgres", "onnx"
 """Largest difference from ``calibrate``, beside which a step that is missed is 1e-3 or more."""
 
 
+def fitted(calibrator, n_classes=1, input="probability", **options):
+    label, X = rows(n_classes, input, **options)
+    return calibrator.fit(X, label)
+
+
+def query_of(calibrator, **options):
+    """Return what it is in SQL; another dialect than the default needs sqlglot."""
+    if "dialect" in options:
+        pytest.importorskip("sqlglot")
+    return to_sql(calibrator, **options)
+
+
 def exported(language, calibrator, X, folder):
     return LANGUAGES[language](calibrator, X, *([folder] if language == "js" else []))
 
@@ -141,26 +153,23 @@ def test_every_notion_is_put_together_again(notion, normalize, input):
         assert_same("numpy", ByNotion(word, notion, normalize=normalize, input=input).fit(X, label), X)
 
 
-@pytest.mark.parametrize("binning", ["grid", "projection", "recursive-split", "sierpinski-3", "unique"])
-def test_every_partition_of_the_simplex_is_printed(binning):
-    label, X = rows(3, "probability")
-    calibrator = CanonicalBinning(binning).fit(X[:150], label[:150])
-    assert_same("numpy", calibrator, X)  # some rows are in cells that no row was fitted in
+PARTITIONS = ["grid", "projection", "recursive-split", "sierpinski-3", "unique"]
+RISES = list(itertools.product(["last", "spread"], ["share", "column"]))
+FORMS = [
+    *[(CanonicalBinning(binning), 3, "probability") for binning in PARTITIONS],
+    *[(SortedCumulativeIsotonic(rise=rise, ties=ties), 4, "probability") for rise, ties in RISES],
+    *[(EvidenceScaling(keep=keep, input="logit"), 4, "logit") for keep in (None, "argmax", "order")],
+    (EvidenceScaling(), 2, "probability"),
+    (EvidenceScaling(keep="order", input="logit"), 2, "logit"),
+]
 
 
-@pytest.mark.parametrize("keep", [None, "argmax", "order"])
-@pytest.mark.parametrize(("n_classes", "input"), [(2, "probability"), (2, "logit"), (4, "logit")])
-def test_evidence_scaling_is_printed_in_all_its_forms(keep, n_classes, input):
+@pytest.mark.parametrize(("calibrator", "n_classes", "input"), FORMS, ids=repr)
+def test_every_form_of_a_calibrator_is_printed(calibrator, n_classes, input):
     label, X = rows(n_classes, input)
-    assert_same("numpy", EvidenceScaling(keep=keep, input=input).fit(X, label), X)
-
-
-@pytest.mark.parametrize("rise", ["last", "spread"])
-@pytest.mark.parametrize("ties", ["share", "column"])
-def test_scir_is_printed_in_all_its_forms(rise, ties):
-    label, X = rows(4, "probability")
-    calibrator = SortedCumulativeIsotonic(rise=rise, ties=ties).fit(X, label)
-    assert_same("numpy", calibrator, np.vstack([X, np.full((1, 4), 0.25), np.eye(4)]))
+    even = np.full((1, n_classes), 1.0 / n_classes)
+    # Some rows are in cells that no row was fitted in, or tie.
+    assert_same("numpy", calibrator.fit(X[:150], label[:150]), np.vstack([X, even, np.eye(n_classes)]))
 
 
 def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
@@ -178,53 +187,39 @@ def test_a_row_with_nan_becomes_nan_and_no_other_does():
 
 def test_null_becomes_null_in_a_query():
     duckdb = pytest.importorskip("duckdb")
-    label, X = rows(1, "probability")
-    query = to_sql(IsotonicCalibration().fit(X, label), table="(SELECT NULL AS y_prob)")
+    query = query_of(fitted(IsotonicCalibration()), table="(SELECT NULL AS y_prob)")
     assert duckdb.sql(query).fetchall() == [(None,)]
 
 
 @pytest.mark.parametrize("table", ["{{ ref('predictions') }}", "`my-project.data.predictions`", "(SELECT 1 AS y_prob)"])
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "tsql"])
 def test_the_table_of_a_query_is_written_as_it_is(table, dialect):
-    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
-    label, X = rows(1, "probability")
-    query = to_sql(PlattScaling().fit(X, label), table=table, dialect=dialect)
+    query = query_of(fitted(PlattScaling()), table=table, dialect=dialect)
     assert query.count(f"FROM {table}") == 1
 
 
 def test_a_version_that_drops_terms_of_the_query_is_refused(monkeypatch):
-    sqlglot = pytest.importorskip("sqlglot", reason="sqlglot is not installed")
-    label, X = rows(1, "probability")
+    sqlglot = pytest.importorskip("sqlglot")
     monkeypatch.setattr(sqlglot, "__version__", "29.0.1")
     with pytest.raises(ImportError, match=r"30\.0 or newer.*; got 29\.0\.1\. Run pip install 'calibrant\[sql\]'\."):
-        to_sql(PlattScaling().fit(X, label), dialect="sqlite")
-
-
-def test_a_query_of_many_classes_is_refused_with_the_way_that_works():
-    label, X = rows(60, "logit", n=300)
-    calibrator = TemperatureScaling(input="logit").fit(X, label)
-    with pytest.raises(ValueError, match=r"at most 50 classes.*60.*to_onnx"):
-        to_sql(calibrator)
+        query_of(fitted(PlattScaling()), dialect="sqlite")
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "bigquery", "snowflake"])
 def test_a_query_that_is_too_long_for_its_database_is_refused(dialect, monkeypatch):
-    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
-    label, X = rows(1, "probability")
-    calibrator = IsotonicCalibration().fit(X, label)
-    length = len(to_sql(calibrator, dialect=dialect))
+    calibrator = fitted(IsotonicCalibration())
+    length = len(query_of(calibrator, dialect=dialect))
     if dialect == "duckdb":
         monkeypatch.setattr(export, "MOST_CHARACTERS", length // 2)
     else:
         monkeypatch.setitem(export.MOST_CHARACTERS_OF, dialect, length // 2)
     with pytest.raises(ValueError, match=rf"a query must have at most {length // 2} characters; got \d+.*to_onnx"):
-        to_sql(calibrator, dialect=dialect)
+        query_of(calibrator, dialect=dialect)
 
 
 def test_a_select_hands_on_what_is_read_later_and_nothing_else():
-    sqlglot = pytest.importorskip("sqlglot", reason="sqlglot is not installed")
-    label, X = rows(4, "probability")
-    query = to_sql(EvidenceScaling().fit(X, label), columns=list("abcd"), keep=["key"])
+    sqlglot = pytest.importorskip("sqlglot")
+    query = query_of(fitted(EvidenceScaling(), 4), columns=list("abcd"), keep=["key"])
     whole = sqlglot.parse_one(query, read="duckdb")
     selects = [*(part.this for part in whole.ctes), whole]
     assert len(selects) > 5
@@ -236,9 +231,7 @@ def test_a_select_hands_on_what_is_read_later_and_nothing_else():
 
 @pytest.mark.parametrize("dialect", ["postgres", "redshift"])
 def test_nothing_is_too_small_for_a_database_that_takes_it_for_an_error(dialect):
-    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
-    label, X = rows(4, "logit")
-    query = to_sql(TemperatureScaling(input="logit").fit(X, label), dialect=dialect)
+    query = query_of(fitted(TemperatureScaling(input="logit"), 4, "logit"), dialect=dialect)
     exponentials = re.findall(r"EXP\(\s*(\w+)\(", query)
     assert exponentials
     assert set(exponentials) == {"GREATEST"}
@@ -246,30 +239,25 @@ def test_nothing_is_too_small_for_a_database_that_takes_it_for_an_error(dialect)
 
 
 def test_names_may_come_in_anything_that_has_an_order_and_a_dialect_in_capitals():
-    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
-    label, X = rows(1, "probability")
-    calibrator = PlattScaling().fit(X, label)
-    wanted = to_sql(calibrator, columns=["a"], keep=["b", "c"], dialect="sqlite")
+    calibrator = fitted(PlattScaling())
+    wanted = query_of(calibrator, columns=["a"], keep=["b", "c"], dialect="sqlite")
     for order in (tuple, np.array, iter):
-        assert to_sql(calibrator, columns=order(["a"]), keep=order(["b", "c"]), dialect="SQLite") == wanted
+        assert query_of(calibrator, columns=order(["a"]), keep=order(["b", "c"]), dialect="SQLite") == wanted
 
 
 def test_columns_that_were_fitted_with_names_are_those_that_a_query_reads(tmp_path):
-    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pandas = pytest.importorskip("pandas")
     label, X = rows(2, "probability")
     calibrator = PlattScaling().fit(pandas.DataFrame(X, columns=["no", "yes"]), label)
-    assert to_sql(calibrator) == to_sql(calibrator, columns=["no", "yes"])
+    assert query_of(calibrator) == query_of(calibrator, columns=["no", "yes"])
     save_calibrator(calibrator, tmp_path / "calibrator.json")
-    assert to_sql(load_calibrator(tmp_path / "calibrator.json")) == to_sql(calibrator)
+    assert query_of(load_calibrator(tmp_path / "calibrator.json")) == query_of(calibrator)
 
 
 def test_columns_of_a_query_are_named_as_those_that_it_reads():
-    label, X = rows(2, "probability")
-    query = to_sql(PlattScaling().fit(X, label), columns=['a "b"', "c"], keep=["id"])
+    query = query_of(fitted(PlattScaling(), 2), columns=['a "b"', "c"], keep=["id"])
     assert '"calibrated_a ""b"""' in query
     assert 'SELECT k0 AS "id", ' in query
-    with pytest.raises(ValueError, match=r"columns must be 2; got 1"):
-        to_sql(PlattScaling().fit(X, label), columns=["p"])
 
 
 @pytest.mark.parametrize("name", ["x0", "T1", "k0", "k1", "score", "r", "FROM rows_to_calibrate", "s0"])
@@ -277,13 +265,11 @@ def test_columns_of_a_query_are_named_as_those_that_it_reads():
 @pytest.mark.parametrize("as_score", [False, True])
 def test_names_of_columns_that_the_query_uses_itself_change_nothing(name, language, as_score):
     module = pytest.importorskip("duckdb" if language == "duckdb" else "sqlite3")
-    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
-    label, X = rows(1, "probability")
-    calibrator = PlattScaling().fit(X, label)
+    calibrator = fitted(PlattScaling())
     score, kept = (name, "other") if as_score else ("p", name)
     connection = module.connect(":memory:")
     connection.execute(f'CREATE TABLE s0 AS SELECT 0.3 AS "{score}", 7 AS "{kept}", 8 AS t2')
-    query = to_sql(calibrator, table="s0", columns=[score], keep=[kept, "t2"], dialect=language)
+    query = query_of(calibrator, table="s0", columns=[score], keep=[kept, "t2"], dialect=language)
     ((one, two, prob),) = connection.execute(query).fetchall()
     assert (one, two, prob) == (7, 8, pytest.approx(calibrator.calibrate([0.3])[0], abs=1e-13))
 
@@ -292,41 +278,39 @@ def test_names_of_columns_that_the_query_uses_itself_change_nothing(name, langua
 @pytest.mark.parametrize("language", ["duckdb", "sqlite"])
 def test_a_column_that_is_not_there_is_an_error_of_the_database(language, wrong):
     module = pytest.importorskip("duckdb" if language == "duckdb" else "sqlite3")
-    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
-    label, X = rows(1, "probability")
     connection = module.connect(":memory:")
     connection.execute("CREATE TABLE predictions AS SELECT 0.3 AS score")
-    query = to_sql(IsotonicCalibration().fit(X, label), dialect=language, **wrong)
+    query = query_of(fitted(IsotonicCalibration()), dialect=language, **wrong)
     with pytest.raises(module.Error, match=r"scoer|y_prob|nokey"):
         connection.execute(query).fetchall()
 
 
 @pytest.mark.parametrize("calibrator", [IsotonicCalibration(), VennAbers(), SplineCalibration()], ids=repr)
 def test_a_row_with_nan_leaves_the_others_of_a_batch_of_onnx(calibrator):
-    pytest.importorskip("onnx", reason="onnx is not installed")
-    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-    label, X = rows(1, "probability")
-    model = to_onnx(calibrator.fit(X, label)).SerializeToString()
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    model = to_onnx(fitted(calibrator)).SerializeToString()
     session = runtime.InferenceSession(model, providers=["CPUExecutionProvider"])
     (found,) = session.run(None, {"x": np.array([[0.2], [np.nan], [0.9]])})
     assert np.isnan(found[1, 0])
     np.testing.assert_allclose(found[[0, 2], 0], calibrator.calibrate([0.2, 0.9]), rtol=0, atol=1e-13)
 
 
-def test_a_calibrator_of_somebody_else_is_refused():
-    class Half(BinaryCalibrator):
-        def _fit(self, problem):
-            self.half_ = 0.5
+class Half(BinaryCalibrator):
+    """A calibrator of somebody else."""
 
-        def _apply(self, score):
-            return score * self.half_
+    def _fit(self, problem):
+        self.half_ = 0.5
 
-    label, X = rows(1, "probability")
-    with pytest.raises(TypeError, match=r"one of this library to be exported; got Half\. Register"):
-        to_numpy(Half().fit(X, label))
+    def _apply(self, score):
+        return score * self.half_
 
 
+MANY = TemperatureScaling(input="logit")
 WRONG = [
+    (lambda c: to_numpy(fitted(Half())), TypeError, r"one of this library to be exported; got Half\. Register"),
+    (lambda c: to_sql(fitted(MANY, 60, "logit", n=300)), ValueError, "at most 50 classes.*60.*to_onnx"),
+    (lambda c: to_sql(c, columns=["p", "q"]), ValueError, "columns must be 1; got 2"),
     (lambda c: to_numpy(3), TypeError, "calibrator must be a fitted calibrator; got 3"),
     (lambda c: to_js(PlattScaling()), NotFittedError, "not fitted yet"),
     (lambda c: to_sql(c, keep="id"), TypeError, "keep must be a list of names; got the string 'id'"),
@@ -334,7 +318,11 @@ WRONG = [
     (lambda c: to_sql(c, columns=[3]), TypeError, "each of columns must be a name; got 3"),
     (lambda c: to_sql(c, columns=[" "]), TypeError, "each of columns must be a name; got ' '"),
     (lambda c: to_sql(c, keep={"id": 1}), TypeError, "keep must be a list, in an order; got {'id': 1}"),
-    (lambda c: to_sql(c, keep=["a", "a"]), ValueError, "names that differ as text; got 'a', 'a', 'calibrated_y_prob'"),
+    (
+        lambda c: to_sql(c, keep=["a", "a"]),
+        ValueError,
+        "names that differ as text; got 'a', 'a', 'calibrated_y_prob'",
+    ),
     (lambda c: to_sql(c, columns=["a"], keep=["calibrated_a"]), ValueError, "names that differ as text"),
     (lambda c: to_sql(c, table=None), TypeError, "table must be the name of a table; got None"),
     (lambda c: to_sql(c, table=" "), TypeError, "table must be the name of a table; got ' '"),
@@ -347,41 +335,29 @@ WRONG = [
 
 @pytest.mark.parametrize(("call", "error", "words"), WRONG, ids=[words for *_, words in WRONG])
 def test_what_makes_no_sense_is_refused(call, error, words):
-    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
-    pytest.importorskip("onnx", reason="onnx is not installed")
-    label, X = rows(1, "probability")
+    pytest.importorskip("onnx")
+    pytest.importorskip("sqlglot")
     with pytest.raises(error, match=words):
-        call(IsotonicCalibration().fit(X, label))
+        call(fitted(IsotonicCalibration()))
 
 
-def test_a_class_whose_name_has_lines_ends_no_comment():
+def test_a_class_whose_name_is_code_ends_no_comment_and_no_script():
     label, X = rows(2, "probability")
     names = np.array(['a"""\nraise SystemExit', "b\nDROP TABLE"])
     calibrator = PlattScaling(labels=names).fit(X, names[label])
     np.testing.assert_allclose(by_numpy(calibrator, X), calibrator.calibrate(X), rtol=0, atol=1e-15)
-    query = to_sql(calibrator, columns=["p", "q"])
+    query = query_of(calibrator, columns=["p", "q"])
     assert sum(not line.startswith("--") for line in query.splitlines()[:2]) == 0
     assert "DROP" not in "".join(query.splitlines()[2:])
-
-
-def test_a_class_whose_name_is_a_template_is_none_in_a_comment():
-    label, X = rows(2, "probability")
     names = np.array(["{{ env_var('HOME') }}", "{% raw %}"])
-    query = to_sql(PlattScaling(labels=names).fit(X, names[label]), columns=["p", "q"])
-    assert "{{" not in query
-    assert "{%" not in query
-
-
-def test_a_class_whose_name_is_html_ends_no_script():
-    label, X = rows(2, "probability")
+    query = query_of(PlattScaling(labels=names).fit(X, names[label]), columns=["p", "q"])
+    assert not re.search(r"{[{%]", query)
     names = np.array(["<!--<script>", "</script>"])
-    source = to_js(PlattScaling(labels=names).fit(X, names[label]))
-    assert re.findall(r"<[^ =]", source) == []
+    assert re.findall(r"<[^ =]", to_js(PlattScaling(labels=names).fit(X, names[label]))) == []
 
 
 def test_source_needs_numpy_alone(tmp_path):
-    label, X = rows(1, "probability")
-    calibrator = IsotonicCalibration().fit(X, label)
+    calibrator = fitted(IsotonicCalibration())
     (tmp_path / "exported.py").write_text(to_numpy(calibrator), encoding="utf-8")
     asked = "import sys, exported; print(exported.calibrate([.25]).tolist(), 'scipy' in sys.modules, 'sklearn' in sys.modules)"
     said = subprocess.run(
@@ -391,8 +367,8 @@ def test_source_needs_numpy_alone(tmp_path):
 
 
 def test_single_precision_of_onnx_rounds_what_comes_in_and_out_alone():
-    pytest.importorskip("onnx", reason="onnx is not installed")
-    session = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed").InferenceSession
+    pytest.importorskip("onnx")
+    session = pytest.importorskip("onnxruntime").InferenceSession
     label, X = rows(1, "probability")
     calibrator = IsotonicCalibration().fit(X, label)
     model = session(to_onnx(calibrator, dtype="float").SerializeToString(), providers=["CPUExecutionProvider"])
@@ -403,9 +379,8 @@ def test_single_precision_of_onnx_rounds_what_comes_in_and_out_alone():
 
 @pytest.mark.parametrize("calibrator", [PlattScaling(), IsotonicCalibration(), EvidenceScaling()], ids=repr)
 def test_a_model_of_onnx_holds_no_table_that_it_does_not_use(calibrator):
-    pytest.importorskip("onnx", reason="onnx is not installed")
-    label, X = rows(1, "probability")
-    graph = to_onnx(calibrator.fit(X, label)).graph
+    pytest.importorskip("onnx")
+    graph = to_onnx(fitted(calibrator)).graph
     assert {table.name for table in graph.initializer} == {
         name for node in graph.node for name in node.input if name.startswith("c")
     }
@@ -417,7 +392,7 @@ SMOOTH = ["beta", "evidence-scaling", "matrix", "platt", "spline", "svs", "tempe
 @pytest.mark.parametrize("n_classes", [1, 4])
 @pytest.mark.parametrize("word", SMOOTH)
 def test_a_module_of_torch_has_the_gradient_of_the_map(word, n_classes):
-    torch = pytest.importorskip("torch", reason="torch is not installed")
+    torch = pytest.importorskip("torch")
     label, X = rows(n_classes, "logit")
     module = to_torch(registered(word, n_classes, "logit").fit(X, label))
     x = torch.tensor(X[60:66] + 0.00123, requires_grad=True)  # at a row that was fitted the line of ranks bends
@@ -425,18 +400,13 @@ def test_a_module_of_torch_has_the_gradient_of_the_map(word, n_classes):
     assert torch.autograd.grad(module(x).pow(2).sum(), x)[0].abs().max() > 1e-3
 
 
-def test_the_slope_of_the_logistic_function_is_a_quarter_at_zero():
-    torch = pytest.importorskip("torch", reason="torch is not installed")
+def test_the_slope_of_the_logistic_function_is_a_quarter_at_zero_and_that_of_steps_is_zero():
+    torch = pytest.importorskip("torch")
     even = PlattScaling(input="logit").fit([-2.0, -1.0, 1.0, 2.0], [0, 1, 0, 1])
     even.intercept_, even.slope_ = 0.0, 1.0
     x = torch.zeros(1, dtype=torch.float64, requires_grad=True)
     to_torch(even)(x).sum().backward()
     assert x.grad.tolist() == [0.25]
-
-
-def test_the_gradient_of_steps_is_zero():
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    label, X = rows(1, "logit")
-    x = torch.tensor(X, requires_grad=True)
-    to_torch(IsotonicCalibration(input="logit").fit(X, label))(x).sum().backward()
+    x = torch.tensor(rows(1, "logit")[1], requires_grad=True)
+    to_torch(fitted(IsotonicCalibration(input="logit"), 1, "logit"))(x).sum().backward()
     assert torch.equal(x.grad, torch.zeros_like(x))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import re
 import sys
 import tracemalloc
@@ -13,16 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibrant.interop.tables import (
-    MOST_PARTS,
-    read_forecast,
-    read_json,
-    read_json_lines,
-    read_table,
-    select,
-    table_of,
-    write_table,
-)
+from calibrant.interop import columns
+from calibrant.interop.tables import MOST_PARTS, read_forecast, read_table, select, table_of, write_table
 
 ENDINGS = ["csv", "parquet", "pq", "feather", "arrow", "npz"]
 TABLE = {
@@ -54,10 +47,11 @@ def test_what_is_written_is_read_back_to_the_last_bit(ending, tmp_path):
     ("ending", "job"),
     [("csv", "read"), ("parquet", "read"), ("feather", "read"), ("parquet", "write"), ("feather", "write")],
 )
-def test_without_an_engine_the_extra_to_install_is_named(ending, job, without, tmp_path):
+def test_without_an_engine_the_extra_to_install_is_named(ending, job, monkeypatch, tmp_path):
     path = tmp_path / f"table.{ending}"
     path.write_bytes(b"anything")
-    without("pyarrow")
+    found = columns.find_spec
+    monkeypatch.setattr(columns, "find_spec", lambda name: None if name == "pyarrow" else found(name))
     with pytest.raises(ImportError, match=r"calibrant\[table\]"):
         _ = read_table(path) if job == "read" else write_table(path, TABLE, force=True)
     assert path.read_bytes() == b"anything"
@@ -67,12 +61,10 @@ def test_without_an_engine_the_extra_to_install_is_named(ending, job, without, t
 
 
 @pytest.mark.parametrize("ending", ["parquet", "feather", "npz"])
-@pytest.mark.parametrize("kept", [0.9])
-def test_a_truncated_file_is_refused(ending, kept, tmp_path):
+def test_a_truncated_file_is_refused(ending, tmp_path):
     path = tmp_path / f"table.{ending}"
     write_table(path, TABLE)
-    whole = path.read_bytes()
-    path.write_bytes(whole[: int(len(whole) * kept)])
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * 0.9)])
     with pytest.raises(ValueError, match=rf"table\.{ending} must be a readable .* Was it cut or damaged"):
         read_table(path)
 
@@ -84,27 +76,16 @@ def test_an_npz_that_would_run_code_is_read_without_its_objects(tmp_path):
         archive.writestr("readme.txt", "not an array")
         archive.writestr("sub/", "")
     assert read_forecast(path).y_prob.tolist() == [0.3, 0.6]
-    with pytest.raises(
-        TypeError, match=r"table\.npz must hold numbers, .* in 'x\.npy'; it holds Python objects.*astype"
-    ):
+    said = r"table\.npz must hold numbers, .* in 'x\.npy'; it holds Python objects.*astype"
+    with pytest.raises(TypeError, match=said):
         read_forecast(path, prob="x")
 
 
 def test_a_pickle_that_calls_itself_npz_is_refused_without_advice_to_load_it(tmp_path):
-    import pickle
-
     (tmp_path / "table.npz").write_bytes(pickle.dumps({"x": 1}))
     with pytest.raises(ValueError, match="no zip archive") as refusal:
         read_table(tmp_path / "table.npz")
     assert "allow_pickle" not in str(refusal.value)
-
-
-def test_an_npz_holds_a_forecast_as_one_array(tmp_path):
-    prob = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
-    np.savez(tmp_path / "table.npz", P=prob, y=np.array([2, 0]))
-    forecast = read_forecast(tmp_path / "table.npz")
-    assert forecast.forecast_columns == ("P_0", "P_1", "P_2")
-    np.testing.assert_array_equal(forecast.y_prob, prob)
 
 
 @pytest.mark.parametrize("name", ["allow_pickle", "file", "self", "a/b"])
@@ -114,13 +95,6 @@ def test_any_name_can_be_that_of_an_npz_column(name, tmp_path):
     same_tables(read_table(tmp_path / "t.npz"), table)
     with np.load(tmp_path / "t.npz") as found:
         assert list(found) == list(table)
-
-
-def test_categories_are_read_as_their_words(tmp_path):
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"label": ["cat", "dog"]}, schema={"label": polars.Categorical})
-    frame.write_parquet(tmp_path / "table.parquet")
-    same_tables(read_table(tmp_path / "table.parquet"), {"label": np.array(["cat", "dog"])})
 
 
 @pytest.mark.parametrize("name", ["logits.npy", "LOGITS.NPY"])
@@ -133,11 +107,6 @@ def test_an_array_without_a_name_is_to_be_saved_as_npz(name, tmp_path):
     y, z = np.array([0, 1, 2]), np.eye(3)
     np.savez(tmp_path / "forecast.npz", **eval(hint[0].replace("np.savez('forecast.npz', ", "dict("), {"y": y, "z": z}))
     same_tables(read_table(tmp_path / "forecast.npz"), {"label": y, "logits": z})
-
-
-def test_a_directory_is_refused(tmp_path):
-    with pytest.raises(IsADirectoryError, match="must be a file"):
-        read_table(tmp_path)
 
 
 # Arrays of an NPZ file that nobody asks for
@@ -221,22 +190,32 @@ def test_an_array_that_was_damaged_is_refused_when_it_is_read(tmp_path):
         read_forecast(path)
 
 
-def test_arrays_of_other_lengths_are_no_columns_of_a_forecast(tmp_path):
-    np.savez(tmp_path / "t.npz", p_0=np.full(3, 0.5), p_1=np.full(2, 0.5), y=np.arange(3) % 2)
-    with pytest.raises(ValueError, match=r"t\.npz must hold as many rows in 'p_0' as in 'p_1'; got 3 and 2\. Choose"):
-        read_forecast(tmp_path / "t.npz")
-
-
 def test_rows_of_an_npz_are_those_of_its_arrays(tmp_path):
+    prob = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
+    np.savez(tmp_path / "t.npz", P=prob, y=np.array([2, 0]))
+    forecast = read_forecast(tmp_path / "t.npz")
+    assert forecast.forecast_columns == ("P_0", "P_1", "P_2")
+    np.testing.assert_array_equal(forecast.y_prob, prob)
     np.savez(tmp_path / "t.npz", p=np.arange(10) / 10, y=np.arange(10) % 2)
     table = read_table(tmp_path / "t.npz").taken(slice(2, 9)).taken(slice(1, 4))
     assert (table["p"] * 10).round().tolist() == [3, 4, 5]
     assert len(table.columns["p"]) == 3
 
 
-def test_of_numbers_as_text_the_first_that_is_none_is_named(tmp_path):
-    np.savez(tmp_path / "t.npz", label=[1, 0, 1], prob=np.array(["0.5", "0.25", "abc"]))
-    with pytest.raises(TypeError, match="got 'abc' in row 2"):
+@pytest.mark.parametrize(
+    ("arrays", "error", "said"),
+    [
+        (
+            {"p_0": [0.5] * 3, "p_1": [0.5] * 2, "y": [0, 1, 0]},
+            ValueError,
+            "as many rows in 'p_0' as in 'p_1'; got 3 and",
+        ),
+        ({"p": ["0.5", "0.25", "abc"], "y": [0, 1, 0]}, TypeError, "got 'abc' in row 2"),
+    ],
+)
+def test_arrays_that_are_no_forecast_are_refused(arrays, error, said, tmp_path):
+    np.savez(tmp_path / "t.npz", **arrays)
+    with pytest.raises(error, match=said):
         read_forecast(tmp_path / "t.npz")
 
 
@@ -259,21 +238,13 @@ NAMES = ["label", "p_a", "p_b", "q", "p_c"]
 )
 def test_columns_are_chosen_by_names_globs_and_ranges(wanted, chosen):
     assert select(NAMES, wanted, where="f") == chosen
-
-
-def test_a_name_with_a_colon_or_a_star_is_a_name_first():
-    assert select(["a:b", "a", "b", "*"], "a:b,*", where="f") == ("a:b", "*")
+    assert select(["a:b", "a", "b", "*"], "a:b,*", where="f") == ("a:b", "*")  # which are names first
 
 
 @pytest.mark.parametrize("wanted", ["z", "z_*", "p_a:z", "p_a,z", ""])
 def test_a_column_that_is_not_there_is_refused_with_those_that_are(wanted):
     with pytest.raises(ValueError, match=r"f must have the column .*; it has 'label', 'p_a'"):
         select(NAMES, wanted, where="f")
-
-
-def test_a_long_list_of_columns_is_cut():
-    with pytest.raises(ValueError, match=r"\.\.\. \(1000 in all\)"):
-        select([f"c{i}" for i in range(1000)], "z", where="f")
 
 
 @pytest.mark.parametrize(
@@ -291,14 +262,8 @@ def test_usual_names_are_guessed_and_said(names, label, columns, input, tmp_path
     forecast = read_forecast(tmp_path / "t.csv")
     assert (forecast.label_column, forecast.forecast_columns, forecast.input) == (label, columns, input)
     said = " ".join(forecast.guessed)
-    assert repr(label) in said
-    assert input in said
-    assert repr(columns[0]) in said
-
-
-def test_nothing_is_guessed_where_all_is_said(tmp_path):
-    write_table(tmp_path / "t.csv", {name: np.array([0.0, 1.0]) for name in ("label", "y", "a", "b")})
-    assert read_forecast(tmp_path / "t.csv", label="y", prob="a,b").guessed == ()
+    assert all(word in said for word in (repr(label), input, repr(columns[0])))
+    assert read_forecast(tmp_path / "t.csv", label=label, prob=columns[0]).guessed == ()
 
 
 @pytest.mark.parametrize(
@@ -327,14 +292,6 @@ def test_the_class_of_a_column_is_read_off_its_name(columns, truth, classes, tmp
     assert read_forecast(tmp_path / "t.npz", prob=",".join(columns), label="truth").labels() == classes
 
 
-@pytest.mark.parametrize("labels", [[0, None], ["cat", None]], ids=["numbers", "words"])
-def test_a_missing_label_is_refused(labels, tmp_path):
-    polars = pytest.importorskip("polars")
-    polars.DataFrame({"y": labels, "p_cat": [0.5, 0.5], "p_dog": [0.5, 0.5]}).write_parquet(tmp_path / "t.parquet")
-    with pytest.raises((ValueError, TypeError), match=r"y_true must hold .*(Drop|drop|If)"):
-        read_forecast(tmp_path / "t.parquet").labels()
-
-
 def test_rows_are_cut_before_anything_is_looked_at(tmp_path):
     write_table(tmp_path / "t.csv", {"y": np.arange(4), "p": np.array([9.0, 0.2, 0.3, 9.0])})
     forecast = read_forecast(tmp_path / "t.csv", rows=slice(1, 3))
@@ -353,14 +310,8 @@ def test_a_forecast_without_labels_says_so_when_asked_for_them(tmp_path):
 # Records of other tools: JSON, JSON lines and tensors, each as columns by paths
 
 RECORDS = [
-    {"id": "q1", "target": "0", "resps": [["-3.1", "no"], ["-0.2", "no"]], "scores": {"match": {"value": "C"}}, "p": 1},
-    {
-        "id": "q2",
-        "target": "1",
-        "resps": [["-1.5", "no"], ["-2.5", "no"]],
-        "scores": {"match": {"value": "I"}},
-        "p": 0.5,
-    },
+    {"id": name, "target": target, "resps": [[a, "no"], [b, "no"]], "scores": {"match": {"value": letter}}, "p": p}
+    for name, target, a, b, letter, p in (("q1", "0", "-3.1", "-0.2", "C", 1), ("q2", "1", "-1.5", "-2.5", "I", 0.5))
 ]
 
 
@@ -371,63 +322,43 @@ def lines(records):
 def test_parts_of_parts_are_columns_by_their_paths(tmp_path):
     (tmp_path / "s.jsonl").write_text(lines(RECORDS) + "\n")
     table = read_table(tmp_path / "s.jsonl")
-    assert list(table) == [
-        "id",
-        "target",
-        *(f"resps.{i}.{j}" for i in (0, 1) for j in (0, 1)),
-        "scores.match.value",
-        "p",
-    ]
+    parts = [f"resps.{i}.{j}" for i in (0, 1) for j in (0, 1)]
+    assert list(table) == ["id", "target", *parts, "scores.match.value", "p"]
     assert table["p"].tolist() == [1.0, 0.5]
     found = read_forecast(tmp_path / "s.jsonl", label="target", logit="resps.*.0")
     assert found.y_true.tolist() == [0, 1]
     assert found.y_prob.tolist() == [[-3.1, -0.2], [-1.5, -2.5]]
 
 
-@pytest.mark.parametrize(
-    "document",
-    [
-        RECORDS,
-        {"eval": {"task": "t"}, "samples": RECORDS, "reductions": [{"a": 1}]},
-        {"rows": RECORDS, "n": 2},
-        {name: [record[name] for record in RECORDS] for name in RECORDS[0]},
-    ],
-    ids=["list", "samples", "one-list", "columns"],
-)
+DOCUMENTS = {
+    "list": json.dumps(RECORDS),
+    "samples": json.dumps({"eval": {"task": "t"}, "samples": RECORDS, "reductions": [{"a": 1}]}),
+    "one-list": json.dumps({"rows": RECORDS, "n": 2}),
+    "columns": json.dumps({name: [record[name] for record in RECORDS] for name in RECORDS[0]}),
+    "lines": lines(RECORDS),
+}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_document_is_a_list_of_objects_or_has_one(document, tmp_path):
-    (tmp_path / "d.json").write_text(json.dumps(document))
+    (tmp_path / "d.json").write_text(DOCUMENTS[document])
     found, expected = read_table(tmp_path / "d.json"), table_of(RECORDS)
     assert list(found) == list(expected)
     assert all(found[name].tolist() == expected[name].tolist() for name in found)
 
 
-def test_what_a_record_lacks_is_missing():
+def test_what_a_record_lacks_is_missing_and_numbers_stay_numbers():
     table = table_of([{"a": 1, "b": True}, {"b": False, "c": "x"}, {"a": 2.5, "b": True, "c": None}])
     np.testing.assert_array_equal(table["a"], [1.0, np.nan, 2.5])
     assert table["b"].tolist() == [True, False, True]
     assert table.columns["c"].cells() == ["", "x", ""]
-
-
-def test_numbers_stay_numbers_and_words_words():
-    table = table_of(
-        [{"whole": 3, "huge": 10**30, "mixed": 1, "code": "007"}, {"whole": -4, "huge": 1, "mixed": "b", "code": "010"}]
-    )
+    first = {"whole": 3, "huge": 10**30, "mixed": 1, "code": "007", "id": None}
+    table = table_of([first, {"whole": -4, "huge": 1, "mixed": "b", "code": "010", "id": 9007199254740993}])
     assert table["whole"].dtype.kind == "i"
     assert table.columns["huge"].cells() == [str(10**30), "1"]
     assert table["mixed"].tolist() == ["1", "b"]
     assert table["code"].tolist() == ["007", "010"]
-
-
-def test_whole_numbers_beside_missing_ones_stay_whole(tmp_path):
-    ids = [None, 9007199254740993, 9007199254740995]
-    table = table_of([{"id": one, "p": 0.5 if one else 1} for one in ids])
-    assert table.columns["id"].cells() == ["", "9007199254740993", "9007199254740995"]
-    assert table["p"].tolist() == [1.0, 0.5, 0.5]
-
-
-def test_lines_in_a_file_that_is_called_json_are_read(tmp_path):
-    (tmp_path / "s.json").write_text(lines(RECORDS))
-    assert list(read_table(tmp_path / "s.json")) == list(table_of(RECORDS))
+    assert table.columns["id"].cells() == ["", "9007199254740993"]  # not by way of a float
 
 
 def test_a_long_list_is_text_and_not_a_column_an_item():
@@ -485,15 +416,13 @@ def test_a_broken_line_is_named(text, says, tmp_path):
     (tmp_path / "s.jsonl").write_text(text)
     with pytest.raises(ValueError, match=rf"s\.jsonl must be a readable jsonl file; it is not: {says}"):
         read_table(tmp_path / "s.jsonl")
-    with pytest.raises(ValueError, match=says):
-        read_json_lines(tmp_path / "s.jsonl")
 
 
 @pytest.mark.parametrize("document", [3, {"a": [{"b": 1}, {"b": 2}], "c": [{"d": 1}]}, {"a": [1, 2], "b": [1]}, {}])
 def test_a_document_without_rows_is_refused(document, tmp_path):
     (tmp_path / "d.json").write_text(json.dumps(document))
     with pytest.raises(ValueError, match="it must hold a list of objects"):
-        read_json(tmp_path / "d.json")
+        read_table(tmp_path / "d.json")
 
 
 def test_tensors_are_columns_by_their_names(tmp_path):
@@ -508,26 +437,19 @@ def test_tensors_are_columns_by_their_names(tmp_path):
         read_table(tmp_path / "list.pt")
 
 
-def test_without_torch_tensors_are_refused_with_what_to_install(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    (tmp_path / "t.pt").write_bytes(b"x")
-    with pytest.raises(ImportError, match="pip install torch"):
-        read_table(tmp_path / "t.pt")
-
-
-def test_nothing_but_tensors_is_loaded(monkeypatch, tmp_path):
-    """Whatever torch does: it is asked for weights alone."""
+def test_torch_is_asked_for_weights_alone_and_where_it_is_missing_it_is_named(monkeypatch, tmp_path):
+    """Whatever torch does, nothing but tensors is loaded."""
     asked = {}
-
-    class Tensor:
-        pass
 
     def load(path, **options):
         asked.update(options)
         return {"label": 3}
 
-    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(load=load, Tensor=Tensor))
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(load=load, Tensor=type("Tensor", (), {})))
     (tmp_path / "t.pt").write_bytes(b"x")
     with pytest.raises(ValueError, match="must hold a dict of tensors"):
         read_table(tmp_path / "t.pt")
     assert asked["weights_only"] is True
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match="pip install torch"):
+        read_table(tmp_path / "t.pt")

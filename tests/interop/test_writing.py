@@ -2,9 +2,11 @@
 
 import errno
 import os
+import re
 import stat
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -28,7 +30,7 @@ def content(folder):
 
 @pytest.mark.parametrize(
     "accident",
-    [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError("no"), SystemExit(1)],
+    [OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), KeyboardInterrupt(), ValueError("no"), SystemExit(1)],
     ids=lambda accident: type(accident).__name__,
 )
 def test_an_interrupted_write_leaves_the_old_file_intact(accident, target, tmp_path):
@@ -37,51 +39,41 @@ def test_an_interrupted_write_leaves_the_old_file_intact(accident, target, tmp_p
             beside.write_text("half of it")
             raise accident
 
-    before = content(tmp_path)
-    with pytest.raises(type(accident)):
+    before, kept = content(tmp_path), "what stood there still does" if target.exists() else "nothing was written"
+    with pytest.raises(type(accident)) as told:
         write()
     assert content(tmp_path) == before
+    if isinstance(accident, OSError):
+        said = rf"out\.txt could not be: No space left on device; {kept}\. Make room"
+        assert re.search(said, str(told.value))
+        assert told.value.errno == errno.ENOSPC
 
 
+@pytest.mark.parametrize("force", [True, False])
 @pytest.mark.parametrize("step", ["fsync", "chmod", "replace"])
-def test_a_write_that_fails_at_its_end_leaves_the_old_file_intact(step, target, tmp_path, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
+def test_a_write_that_fails_at_its_end_leaves_the_old_file_intact(step, force, tmp_path, monkeypatch):
+    path = tmp_path / "out.txt"
+    if force:
+        path.write_text("old")
     before = content(tmp_path)
-    monkeypatch.setattr(os, step, full)
-    with pytest.raises(OSError, match="No space left"), whole_file(target, force=True) as beside:
+    monkeypatch.setattr(os, step, Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    with pytest.raises(OSError, match="No space left"), whole_file(path, force=force) as beside:
         beside.write_text("all of it")
     monkeypatch.undo()
     assert content(tmp_path) == before
 
 
-def test_a_full_disk_is_told_with_what_became_of_the_file(target, tmp_path):
-    kept = "what stood there still does" if target.exists() else "nothing was written"
-    message = rf"out\.txt could not be: No space left on device; {kept}\. Make room"
-    with pytest.raises(OSError, match=message) as told, whole_file(target, force=True):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    assert told.value.errno == errno.ENOSPC
-
-
-def test_nothing_is_to_be_seen_at_the_path_before_the_end(tmp_path):
-    target = tmp_path / "out.txt"
+def test_nothing_is_to_be_seen_at_the_path_before_the_end(tmp_path, monkeypatch):
+    """A process that is killed between two steps would leave an empty file that a later command takes for the output."""
+    target, seen = tmp_path / "out.txt", []
+    for step in ("replace", "chmod", "fsync"):
+        made = getattr(os, step)
+        monkeypatch.setattr(os, step, lambda *given, made=made: (seen.append(target.exists()), made(*given))[1])
     with whole_file(target) as beside:
         beside.write_text("half")
-        assert not target.exists()
+        seen.append(target.exists())
         assert beside.parent == target.parent  # a rename between file systems would be a copy
-    assert content(tmp_path) == {"out.txt": "half"}
-
-
-def test_a_directory_is_refused_even_by_force(tmp_path):
-    with pytest.raises(IsADirectoryError, match="must be a file"), whole_file(tmp_path, force=True):
-        raise AssertionError("the block was entered")
-
-
-def test_a_directory_that_is_not_there_is_refused(tmp_path):
-    target = tmp_path / "nowhere" / "out.txt"
-    with pytest.raises(FileNotFoundError, match=r"directory must exist; got .*nowhere"), whole_file(target):
-        raise AssertionError("the block was entered")
+    assert (seen, content(tmp_path)) == ([False] * 4, {"out.txt": "half"})
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
@@ -93,9 +85,12 @@ def test_permissions_are_those_of_the_old_file_or_of_any_new_one(target, tmp_pat
         other = tmp_path / "other"
         other.touch()
         expected = stat.S_IMODE(other.stat().st_mode)
+    before = os.umask(0)
+    os.umask(before)
     with whole_file(target, force=True) as beside:
         beside.write_text("new")
     assert stat.S_IMODE(target.stat().st_mode) == expected
+    assert os.umask(before) == before  # it stays as it was
 
 
 def test_of_two_writers_without_force_the_second_is_refused_and_the_first_file_kept(tmp_path):
@@ -112,32 +107,31 @@ def test_of_two_writers_without_force_the_second_is_refused_and_the_first_file_k
     assert content(tmp_path) == {"out.txt": "first"}
 
 
-def refuse(number):
-    def refuse(*_, **__):
-        raise OSError(number, os.strerror(number))
-
-    return refuse
-
-
-def test_a_last_step_that_fails_leaves_no_empty_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "replace", refuse(errno.ENOSPC))
-    with pytest.raises(OSError, match="nothing was written"), whole_file(tmp_path / "out.txt") as beside:
-        beside.write_text("all of it")
-    assert content(tmp_path) == {}
-
-
 @pytest.mark.skipif(os.name != "posix", reason="pipes with names are those of POSIX")
 @pytest.mark.parametrize("force", [False, True])
-@pytest.mark.parametrize("kind", ["pipe", "loop"])
-def test_what_is_no_file_is_refused_even_by_force(kind, force, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "error", "said"),
+    [
+        ("pipe", OSError, r"must be a file; got .*device, a pipe or a loop"),
+        ("loop", OSError, r"must be a file; got .*device, a pipe or a loop"),
+        ("folder", IsADirectoryError, "must be a file"),
+        ("nowhere", FileNotFoundError, r"directory must exist; got .*nowhere"),
+    ],
+)
+def test_what_is_no_file_is_refused_even_by_force(kind, error, said, force, tmp_path):
     target = tmp_path / "out.txt"
-    _ = os.mkfifo(target) if kind == "pipe" else target.symlink_to(target)
-    with (
-        pytest.raises(OSError, match=r"must be a file; got .*device, a pipe or a loop"),
-        whole_file(target, force=force),
-    ):
+    places = {
+        "pipe": os.mkfifo,
+        "loop": lambda path: path.symlink_to(path),
+        "folder": os.mkdir,
+        "nowhere": lambda path: None,
+    }
+    places[kind](target)
+    before = os.listdir(tmp_path)
+    asked = tmp_path / "nowhere" / "out.txt" if kind == "nowhere" else target
+    with pytest.raises(error, match=said), whole_file(asked, force=force):
         raise AssertionError("the block was entered")
-    assert os.listdir(tmp_path) == ["out.txt"]
+    assert os.listdir(tmp_path) == before
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of a file that was open at that moment
@@ -177,25 +171,13 @@ def test_an_interrupt_at_any_line_leaves_all_or_nothing(force, tmp_path):
     assert ended == {0, 1}
 
 
-def test_a_file_is_never_seen_empty_where_nothing_stood(tmp_path, monkeypatch):
-    """A process that is killed between two steps would leave an empty file that a later command takes for the output."""
-    target, seen = tmp_path / "out.txt", []
-    for step in ("replace", "chmod", "fsync"):
-        made = getattr(os, step)
-        monkeypatch.setattr(os, step, lambda *given, made=made: (seen.append(target.exists()), made(*given))[1])
-    with whole_file(target) as beside:
-        beside.write_text("all of it")
-    assert seen == [False] * len(seen)
-
-
 @pytest.mark.skipif(os.name != "posix", reason="symbolic links are those of POSIX")
 @pytest.mark.parametrize("dangling", [False, True])
 def test_a_symbolic_link_is_followed(dangling, tmp_path):
     target, link = tmp_path / "real.txt", tmp_path / "link.txt"
-    if not dangling:
-        target.write_text("old")
     link.symlink_to(target)
     if not dangling:
+        target.write_text("old")
         with pytest.raises(FileExistsError), whole_file(link):
             raise AssertionError("the block was entered")
     with whole_file(link, force=not dangling) as beside:
@@ -233,18 +215,6 @@ sys.exit(cli.main(["decide", "in.csv", "--costs", "0,1;4,0", "-o", "out.csv"]))
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a mask of permissions is there on POSIX alone")
-def test_the_mask_of_permissions_stays_as_it_was(tmp_path):
-    before = os.umask(0o027)
-    try:
-        with whole_file(tmp_path / "out.txt") as beside:
-            beside.write_text("new")
-        assert os.umask(0o027) == 0o027
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE((tmp_path / "out.txt").stat().st_mode) == 0o640
-
-
 # A folder of tables is written whole or not at all, and never in the place of anything else
 
 
@@ -267,19 +237,20 @@ def write(path="new", content="new", **options):
         (beside / "new.csv").write_text(content)
 
 
-def test_a_folder_that_stands_there_is_never_replaced(place):
-    for path in ("out", "out/old.csv"):
-        with pytest.raises(FileExistsError, match=r"must be a new folder; out.* already exists\. Remove it, or"):
-            write(path)
+@pytest.mark.parametrize(
+    ("path", "error", "said"),
+    [
+        ("out", FileExistsError, r"must be a new folder; out already exists\. Remove it, or"),
+        ("out/old.csv", FileExistsError, r"must be a new folder; out.* already exists\. Remove it, or"),
+        ("nowhere/out", FileNotFoundError, r"directory must exist; got .*nowhere\. Create it first"),
+        ("rows/new", ValueError, r"must be apart from what is read; got .*, which lies in rows"),
+        ("rows/in/deep", ValueError, r"must be apart from what is read; got .*, which lies in rows"),
+    ],
+)
+def test_a_folder_replaces_nothing_and_lies_apart_from_what_is_read(path, error, said, place):
+    with pytest.raises(error, match=said):
+        write(path, inputs=["rows"])
     assert tree(place) == {"out/old.csv": "out/old.csv", "rows/in/a.csv": "rows/in/a.csv"}
-
-
-@pytest.mark.parametrize("output", ["rows/new", "rows/in/deep"])
-def test_a_folder_in_what_is_read_is_refused(output, place):
-    before = tree(place)
-    with pytest.raises(ValueError, match=r"must be apart from what is read; got .*, which lies in rows"):
-        write(output, inputs=["rows"])
-    assert tree(place) == before
 
 
 @pytest.mark.parametrize(("output", "read"), [("rows/new", "rows/in"), ("rows/new", "rows/*.csv"), ("new", "*.csv")])
@@ -288,17 +259,9 @@ def test_a_folder_beside_what_is_read_is_written(output, read, place):
     assert tree(place / output) == {"new.csv": "new"}
 
 
-def test_the_place_of_a_folder_must_be_there(place):
-    with pytest.raises(FileNotFoundError, match=r"directory must exist; got .*nowhere\. Create it first"):
-        write("nowhere/out")
-
-
 @pytest.mark.parametrize("accident", [KeyboardInterrupt(), OSError(5, "Input/output error"), SystemExit(1)], ids=repr)
 def test_an_interruption_leaves_no_folder(accident, place, monkeypatch):
-    def interrupted(self, to):
-        raise accident
-
-    monkeypatch.setattr(Path, "rename", interrupted)
+    monkeypatch.setattr(Path, "rename", Mock(side_effect=accident))
     with pytest.raises(type(accident)):
         write()
     assert sorted(os.listdir(place)) == ["out", "rows"]
@@ -366,10 +329,7 @@ def test_a_pattern_is_of_the_folder_that_one_stands_in(names, tmp_path, monkeypa
 
 
 def test_a_folder_that_cannot_be_listed_is_no_folder_without_files(names, monkeypatch):
-    def closed(path):
-        raise PermissionError(13, "Permission denied", path)
-
-    monkeypatch.setattr("os.scandir", closed)
+    monkeypatch.setattr("os.scandir", Mock(side_effect=PermissionError(13, "Permission denied")))
     with pytest.raises(PermissionError):
         names("in")
 

@@ -1,6 +1,7 @@
 """The fuzzer and the mutator of files see the faults that they are there to find, and find none in a few calls and files."""
 
 from random import Random
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -112,13 +113,6 @@ def test_a_changed_state_that_is_read_is_a_fault(files, monkeypatch):
         monkeypatch.undo()
 
 
-def raises(error):
-    def read(*_):
-        raise error
-
-    return read
-
-
 @pytest.mark.parametrize(
     ("error", "fault"),
     [
@@ -130,6 +124,6 @@ def raises(error):
     ],
 )
 def test_an_error_that_is_no_refusal_is_a_fault(error, fault, files, monkeypatch):
-    monkeypatch.setattr(mutate_files, "load_calibrator", raises(error))
+    monkeypatch.setattr(mutate_files, "load_calibrator", Mock(side_effect=error))
     (found,) = mutate_files.judged(files[1], "0")["faults"]
     assert found.startswith(fault)
