@@ -17,7 +17,6 @@ HOLDS, IN_PART, FAILS, MISPRINT, OPEN, NOT_JUDGED = Verdict
 CLAIMS = {(paper.name, one.key): one for paper in PAPERS for one in paper.claims}
 
 LOW, HIGH = [-0.1, -0.11, -0.09], [0.1, 0.11, 0.09]
-UNCLEAR = [-0.1, 0.1, 0.0]
 MODELS = ["A", "B"]
 
 
