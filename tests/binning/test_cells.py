@@ -255,7 +255,7 @@ def test_splits_are_followed_one_by_one_and_past_sides_without_a_node():
     prob = np.vstack([INNER, [0.9, 0.05, 0.05], np.eye(3)[1:]])
     assert [TREE.nodes(prob, n).tolist() for n in range(3)] == [[0, 0, 0, 0], [1, 1, 2, 1], [4, 3, 2, 4]]
     assert TREE.index(prob).tolist() == [2, 1, 0, 2]
-    assert [TREE.leaves(n).tolist() for n in range(3)] == [[0], [1, 2], [2, 3, 4]]
+    assert TREE.leaves().tolist() == [2, 3, 4]
     assert (TREE.parent.tolist(), TREE.n_regions.tolist()) == ([0, 1], [1, 2, 3])
     np.testing.assert_array_equal(list(TREE.stages(prob)), [TREE.nodes(prob, n) for n in range(3)])
     assert TREE.up(np.array([[1.0], [2.0], [4.0]])).ravel().tolist() == [7, 6, 1, 2, 4]

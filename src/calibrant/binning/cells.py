@@ -631,23 +631,15 @@ class SplitTree(Partition):
             at[moved] = self.nodes(prob[moved], number)
             yield at
 
-    def leaves(self, n_splits: int | None = None) -> IntArray:
-        """Find the nodes that are leaves after the first splits.
-
-        Parameters
-        ----------
-        n_splits : int, optional
-            How many splits to follow; all by default.
+    def leaves(self) -> IntArray:
+        """Find the nodes that are leaves.
 
         Returns
         -------
         ndarray of shape (n_cells,)
             Numbers of nodes, increasing.
         """
-        most = len(self.gamma) if n_splits is None else n_splits
-        n_nodes = 1 + int((self.child[:most] >= 0).sum())
-        own = self.split[:n_nodes]
-        return np.flatnonzero((own < 0) | (own >= most))
+        return np.flatnonzero(self.split < 0)
 
     def up(self, of_leaf: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Add up what leaves have, one row each, to what all nodes have.

@@ -361,8 +361,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """Return a valid forecast of the classes that were fitted; one column as two."""
         forecast, wanted = as_forecast(values, input=self.input, remedies=OF_CALIBRATOR), len(self.classes_)
         if forecast.shape[1] != wanted:
-            given = "one" if values.ndim == 1 else str(forecast.shape[1])
-            refuse(f"y_prob must have {wanted} columns", got=given, hint="Reshape your data to (n_samples, n_classes)")
+            # Tables of other widths were refused by `_received`.
+            refuse(f"y_prob must have {wanted} columns", got="one", hint="Reshape your data to (n_samples, n_classes)")
         return forecast
 
     def _received(self, X: npt.ArrayLike, *, reset: bool) -> FloatArray:
