@@ -156,7 +156,7 @@ def test_too_few_rows_to_judge_are_told_to_be_more():
     """More rows, as asked for, and there is advice."""
     y, prob = forecast(2000, lambda z: 3.0 * z - 2.0)
     sentence = last(y[:90], prob[:90], advise(y[:90], prob[:90]))
-    assert sentence.startswith("Next: collect more rows. 90 rows are too few to judge a calibrator: 100 or more")
+    assert "collect more rows. 90 rows are too few to judge a calibrator: 100 or more are needed." in sentence
     assert last(y, prob, advise(y, prob)).startswith("Next: fit ")
 
 

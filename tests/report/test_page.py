@@ -409,5 +409,5 @@ def test_what_no_report_can_be_made_of_is_refused(found, beside, error, said):
 def test_an_assessment_without_the_metrics_of_the_sentences_is_refused(missing):
     metrics = [name for name in (*NEEDED, "brier") if name != missing]
     assessment = assess(*ODD["three classes"](), metrics=metrics, n_resamples=1)
-    with pytest.raises(ValueError, match=rf"a report needs accuracy, nll, ece; 'mine' was assessed without {missing}"):
+    with pytest.raises(ValueError, match=rf"needs accuracy, nll, ece; 'mine' was assessed without {missing}\. Add"):
         summarise({"mine": assessment})
