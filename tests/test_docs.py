@@ -45,14 +45,12 @@ QUICK = {"get-started.md", "notions.md", "extending.md", "survey.md"}
 """Pages whose examples `make test` runs; the others are deep."""
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(name, marks=() if name in QUICK else pytest.mark.deep)
-        for name, blocks in EXAMPLES.items()
-        if blocks and not name.startswith("how-to/")  # test_how_to.py runs these, with their commands
-    ],
-)
+# test_how_to.py runs the examples of how-to/, with their commands.
+RUN_HERE = [name for name, blocks in EXAMPLES.items() if blocks and not name.startswith("how-to/")]
+MARKED = [pytest.param(name, marks=() if name in QUICK else pytest.mark.deep) for name in RUN_HERE]
+
+
+@pytest.mark.parametrize("page", MARKED)
 def test_every_example_of_the_page_runs(page, tmp_path):
     pytest.importorskip("matplotlib")
     done = python("-W", "error::RuntimeWarning", "-c", CLOSED.join(EXAMPLES[page]), folder=tmp_path)
@@ -119,10 +117,8 @@ def test_the_pages_of_users_are_read_in_an_afternoon():
 def test_every_term_that_a_page_links_is_in_the_glossary_once():
     entries = "".join(re.findall(r"^```\{glossary\}\n(.*?)^```$", PAGES["glossary.md"], flags=re.M | re.S))
     terms = re.findall(r"^(\S.*)$", entries, flags=re.M)
-    linked = {
-        name: re.findall(r"\{term\}`(?:[^`<]*<)?([^`<>]+)>?`", re.sub(r"\s+", " ", text))
-        for name, text in PAGES.items()
-    }
+    link = re.compile(r"\{term\}`(?:[^`<]*<)?([^`<>]+)>?`")
+    linked = {name: link.findall(re.sub(r"\s+", " ", text)) for name, text in PAGES.items()}
     assert len(terms) > 50
     assert len(set(terms)) == len(terms)
     assert {name: set(found) - set(terms) for name, found in linked.items() if set(found) - set(terms)} == {}

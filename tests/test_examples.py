@@ -209,9 +209,8 @@ def test_every_implication_that_is_not_an_arrow_has_a_counterexample(page, notio
 
 
 def exactly(y, prob, notion, weight):
-    return cb.calibration_error(
-        y, prob, notion=notion, binning=Unique(), sample_weight=weight, labels=range(prob.shape[1])
-    )
+    labels = range(prob.shape[1])
+    return cb.calibration_error(y, prob, notion=notion, binning=Unique(), sample_weight=weight, labels=labels)
 
 
 def canonically(y, prob, weight):

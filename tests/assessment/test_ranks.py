@@ -72,8 +72,7 @@ def test_the_pvalue_is_that_of_the_corrected_statistic_of_friedman(seed, k, n, t
 
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_two_methods_that_rank_alike_everywhere_have_the_pvalue_of_the_sign_test(n):
-    found = mean_ranks({"a": np.arange(n), "b": np.arange(n) + 1})
-    assert found.pvalue == pytest.approx(0.5 ** (n - 1), rel=1e-12)
+    assert mean_ranks({"a": np.arange(n), "b": np.arange(n) + 1}).pvalue == pytest.approx(0.5 ** (n - 1), rel=1e-12)
 
 
 @pytest.mark.parametrize(("k", "q"), Q_5.items())
@@ -159,10 +158,8 @@ def test_the_diagram_has_each_method_at_its_mean_rank_and_a_bar_over_each_group(
     rng = np.random.default_rng(0)
     found = mean_ranks({f"method {k}": rng.normal(0.25 * k, 1, 30) for k in range(7)})
     ax = found.plot()
-    bars = [line for line in ax.lines if line.get_gid() == "alike"]
-    assert len(bars) == len(found.groups)
-    marks = [line.get_xdata()[0] for line in ax.lines if line.get_gid() != "alike"]
-    np.testing.assert_allclose(marks, found.mean_rank)
+    assert sum(line.get_gid() == "alike" for line in ax.lines) == len(found.groups)
+    np.testing.assert_allclose([line.get_xdata()[0] for line in ax.lines if line.get_gid() != "alike"], found.mean_rank)
     named = [f"{name} ({rank:.2f})" for name, rank in zip(found.names, found.mean_rank, strict=True)]
     assert {text.get_text() for text in ax.texts} == set(named)
     assert ax.get_title(loc="right") == f"critical difference {found.critical_difference:.2f}"

@@ -101,8 +101,7 @@ def test_the_better_sample_is_taken_and_what_is_like_it_is_named():
     found = compare(y, p, paired=False)
     assert found.recommended in "bc"
     assert found.reason.startswith(f"Take {found.recommended}: its nll of ")
-    other = "bc".replace(found.recommended, "")
-    assert found.reason.endswith(f"Between it and {other} no difference can be shown.")
+    assert found.reason.endswith(f"Between it and {'bc'.strip(found.recommended)} no difference can be shown.")
     assert str(found).splitlines()[0].split()[:3] == ["candidate", "rows", "nll"]
 
 
@@ -122,9 +121,8 @@ def test_a_sample_whose_rows_do_not_vary_is_a_row_with_the_reason(n_rows):
     found = compare(y, p, paired=False)
     assert ("two rows or more" if n_rows == 1 else "must differ in what they add") in found["b"].failure
     assert (found["c"].pvalue, found.recommended) == (1.0, "a")
-    assert compare({"a": y["a"], "b": y["b"]}, {"a": p["a"], "b": p["b"]}, paired=False).reason == (
-        "Keep a: every other candidate failed."
-    )
+    del y["c"], p["c"]
+    assert compare(y, p, paired=False).reason == "Keep a: every other candidate failed."
 
 
 OF_THREE = {"y_true": {"a": list("abc"), "b": list("abd")}, "forecasts": dict.fromkeys("ab", np.full((3, 3), 1 / 3))}
@@ -165,8 +163,7 @@ def dated(n=600, seed=3):
     rng = np.random.default_rng(seed)
     prob = rng.random(n)
     when = DAYS[np.sort(rng.integers(0, DAYS.size, n))]
-    late = when >= np.datetime64("2024-01-15")
-    return (rng.random(n) < np.where(late, prob**3, prob)).astype(int), prob, when
+    return (rng.random(n) < prob ** np.where(when >= np.datetime64("2024-01-15"), 3, 1)).astype(int), prob, when
 
 
 @pytest.mark.parametrize(
@@ -237,10 +234,8 @@ def test_changes_to_both_sides_are_told_apart():
     prob, period = rng.random(4000), np.repeat([1, 2, 3, 4], 1000)
     power = np.array([2.0, 4.0, 1.0, 2.0])[period - 1]
     y = (rng.random(4000) < prob**power).astype(int)
-    found = compare(y, prob, times=period, metric="debiased-ece")
-    assert found.reason.endswith("it is worse in 2 and better in 3.")
-    accuracy = compare(y, np.where(period == 2, 1 - prob, prob), times=period, metric="accuracy")
-    assert "worse in 2" in accuracy.reason
+    assert compare(y, prob, times=period, metric="debiased-ece").reason.endswith("it is worse in 2 and better in 3.")
+    assert "worse in 2" in compare(y, np.where(period == 2, 1 - prob, prob), times=period, metric="accuracy").reason
 
 
 def test_rows_of_weight_zero_are_in_no_period():

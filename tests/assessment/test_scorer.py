@@ -12,12 +12,7 @@ from sklearn.model_selection import KFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
-from calibrant import (
-    EqualMass,
-    classwise_calibration_error,
-    expected_calibration_error,
-    scorer,
-)
+from calibrant import EqualMass, classwise_calibration_error, expected_calibration_error, scorer
 from calibrant._core.registry import entries
 from calibrant.metrics import observed_expected_ratio
 
@@ -56,29 +51,27 @@ def test_every_metric_scores_words(name, model, labels):
 
 
 def test_parameters_reach_the_metric():
-    prob = MODEL.predict_proba(X)
-    classes = MODEL.classes_
-    chosen = scorer("ece", binning=EqualMass(5), notion="class-wise")
-    wanted = expected_calibration_error(WORDS, prob, labels=classes, binning=EqualMass(5), notion="class-wise")
+    how = {"binning": EqualMass(5), "notion": "class-wise"}
+    chosen = scorer("ece", **how)
+    wanted = expected_calibration_error(WORDS, MODEL.predict_proba(X), labels=MODEL.classes_, **how)
     assert chosen(MODEL, X, WORDS) == -wanted
     assert repr(chosen) == "scorer('ece', binning=EqualMass(n_bins=5), notion='class-wise')"
 
 
 @pytest.mark.parametrize("event", ["yes", "no"])
 def test_the_event_is_the_one_that_is_named(event):
-    column = list(OF_TWO.classes_).index(event)
-    ratio = observed_expected_ratio(event == TWO, OF_TWO.predict_proba(X)[:, column])
+    ratio = observed_expected_ratio(event == TWO, OF_TWO.predict_proba(X)[:, list(OF_TWO.classes_).index(event)])
     wanted = pytest.approx(-abs(ratio - 1.0), rel=1e-9)
     assert scorer("observed-expected-ratio", pos_label=event)(OF_TWO, X, TWO) == wanted
     assert (scorer("observed-expected-ratio")(OF_TWO, X, TWO) == wanted) == (event == "yes")
 
 
 def test_a_class_that_is_absent_from_a_fold_is_no_error():
-    in_order = KFold(3)  # each fold holds one class, and its model has seen the two others
+    # Each fold holds one class, and its model has seen the two others.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the log loss of probability 0
         scoring = {"ece": scorer("ece"), "acc": scorer("accuracy")}
-        found = cross_validate(GaussianNB(), X, WORDS, cv=in_order, scoring=scoring, error_score="raise")
+        found = cross_validate(GaussianNB(), X, WORDS, cv=KFold(3), scoring=scoring, error_score="raise")
     assert found["test_acc"].tolist() == [0.0, 0.0, 0.0]
     assert (found["test_ece"] < -0.5).all()
     few = np.flatnonzero(WORDS != "setosa")[:20]

@@ -49,10 +49,8 @@ def test_the_nested_loss_is_that_of_choosing_and_fitting_without_each_fold():
     losses = np.zeros(rows.size)
     for held in folds(counts, 3, as_rng(0)):
         out = held > 0
-        chosen = CalibratorSelector(WORDS, n_folds=3, nested=False).fit(
-            rows.score[~out], rows.outcome[~out].astype(int)
-        )
-        prob = chosen.predict_proba(rows.score[out])[:, 1]
+        rest = rows.score[~out], rows.outcome[~out].astype(int)
+        prob = CalibratorSelector(WORDS, n_folds=3, nested=False).fit(*rest).predict_proba(rows.score[out])[:, 1]
         losses[out] = -np.log(np.where(rows.outcome[out], prob, 1 - prob))
     assert selector.nested_loss_ == pytest.approx(losses.mean(), rel=1e-9)
     assert selector.identity_loss_ == pytest.approx(log_loss(y, p), rel=1e-9)
@@ -81,8 +79,7 @@ def test_several_classes_logits_and_words():
 def test_it_is_an_estimator_of_scikit_learn(tmp_path):
     y, p = over_confident(6)
     selector = clone(CalibratorSelector(WORDS, nested=False)).fit(p, y)
-    again = pickle.loads(pickle.dumps(selector))
-    np.testing.assert_array_equal(again.predict_proba(p), selector.predict_proba(p))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(selector)).predict_proba(p), selector.predict_proba(p))
     save_calibrator(selector.calibrator_, tmp_path / "c.json")
     X, t = make_classification(300, random_state=0)
     inside = CalibratedClassifier(LogisticRegression(), CalibratorSelector(WORDS, nested=False), cv=3).fit(X, t)

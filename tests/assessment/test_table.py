@@ -8,17 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import columns, tables
 
-from calibrant import (
-    EqualMass,
-    EqualWidth,
-    assess,
-    equivalence_test,
-    log_loss,
-    measure,
-    predictions,
-    reliability_curve,
-    spiegelhalter_test,
-)
+from calibrant import EqualMass, EqualWidth, assess, log_loss, measure, predictions, reliability_curve
 from calibrant._core.registry import entries
 from calibrant.assessment.table import FIGURES, Row, figures_of
 from calibrant.binning import Isotonic, MonotonicSweep, Unique
@@ -26,7 +16,7 @@ from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.estimate import Estimate
 from calibrant.metrics.kinds import ThroughLens
-from calibrant.significance import resampling_test
+from calibrant.significance import equivalence_test, resampling_test, spiegelhalter_test
 
 EVERY = [name for name, entry in entries("metric").items() if not entry.may_be_undefined]
 Y = [0, 1, 2, 1]
@@ -98,8 +88,7 @@ def test_a_grossly_miscalibrated_forecast_has_the_smallest_pvalue():
 
 
 def test_an_event_that_was_all_but_impossible_is_named_with_its_class():
-    shown = str(assess([3], [[0.0, 0.0, 1.0, 1e-297]]))
-    assert "class 3 is too low by 100.0 points" in shown
+    assert "class 3 is too low by 100.0 points" in str(assess([3], [[0.0, 0.0, 1.0, 1e-297]]))
 
 
 def test_default_metrics_follow_the_kind_of_forecast():
@@ -177,8 +166,7 @@ def test_printed_it_is_a_table_with_a_line_a_metric():
     ],
 )
 def test_a_figure_is_printed_with_four_digits_and_its_unit(figure, unit, printed):
-    estimate = Estimate(figure, figure, figure)
-    row = Row("name", "Name", "", estimate, unit=unit)
+    row = Row("name", "Name", "", Estimate(figure, figure, figure), unit=unit)
     assert figures_of(row)[1:3] == (printed, f"[{printed}, {printed}]")
 
 
@@ -199,11 +187,8 @@ RESAMPLES, LEVEL, WORLDS, FEWER = 99, 0.1, 150, 40
 def test_where_events_are_too_rare_to_be_seen_the_interval_still_covers():
     """Without an event in a bin the bootstrap sees no noise; labels that the forecast draws do."""
     rng, p = np.random.default_rng(0), np.full(200, 0.003)
-    found = [
-        assess(rng.random(200) < p, p, metrics=["ece"], level=LEVEL, n_resamples=RESAMPLES, rng=rng)["ece"]
-        for _ in range(WORLDS)
-    ]
-    covered = np.mean([one.lower == 0.0 for one in found])
+    how = {"metrics": ["ece"], "level": LEVEL, "n_resamples": RESAMPLES, "rng": rng}
+    covered = np.mean([assess(rng.random(200) < p, p, **how)["ece"].lower == 0.0 for _ in range(WORLDS)])
     assert 1 - LEVEL - 3 * np.sqrt(LEVEL * (1 - LEVEL) / WORLDS) <= covered < 1
 
 
@@ -349,8 +334,7 @@ def test_values_curves_and_tests_are_those_of_memory():
         ours, theirs = (resampling_test(*of, metric="ece", n_resamples=99) for of in ((cut(rows),), rows))
         assert (ours.statistic, ours.pvalue) == pytest.approx((theirs.statistic, theirs.pvalue), rel=1e-9)
     for rows in ROWS.values():
-        z = spiegelhalter_test(cut(rows)).statistic
-        assert z == pytest.approx(spiegelhalter_test(*rows).statistic, rel=1e-9)
+        assert spiegelhalter_test(cut(rows)).statistic == pytest.approx(spiegelhalter_test(*rows).statistic, rel=1e-9)
     rows = ROWS["column"]
     ours, theirs = (equivalence_test(*of, bound=0.05, n_resamples=99) for of in ((cut(rows),), rows))
     assert (ours.statistic, ours.upper) == pytest.approx((theirs.statistic, theirs.upper), rel=1e-9)
@@ -366,8 +350,7 @@ def test_weighted_rows_are_measured_and_have_no_interval():
 
 
 def test_impossible_events_are_counted():
-    score = np.where(OF_BATCHES.random(N) < 0.01, 1.0 - EVENT, SCORE)
-    rows = EVENT, score
+    rows = EVENT, np.where(OF_BATCHES.random(N) < 0.01, 1.0 - EVENT, SCORE)
     with pytest.warns(CalibrationWarning, match=r"got probability 0 in [0-9]+ of 9000 rows") as ours:
         found = assess(cut(rows), n_resamples=20)
     with pytest.warns(CalibrationWarning) as theirs:

@@ -49,12 +49,7 @@ REFUSED = [
     ([1, 2, 3], P, {}, "got 3 at index 2. If the classes are numbered otherwise, pass labels=range(1, 4)"),
     (["a", "d", "c"], P, ABC, "among the classes 'a', 'b', 'c'; got 'd' at index 1. Check labels="),
     (Y, P, ABC, "among the classes 'a', 'b', 'c'; got 0 at index 0, and 2 more. Check labels="),
-    (
-        ["a", "b", "a"],
-        P,
-        {},
-        "as many distinct labels as y_prob has columns, or labels= must name them; got 2 ('a', 'b') for 3",
-    ),
+    (["a", "b", "a"], P, {}, "labels as y_prob has columns, or labels= must name them; got 2 ('a', 'b') for 3"),
     (Y, P, {"labels": ["a", "b"]}, "must name each of the 3 columns once; got ['a', 'b']. Pass them in column order"),
     (Y, P, {"labels": ["a", "b", "b"]}, "must name each of the 3 columns once; got ['a', 'b', 'b']"),
     ([0.0, 0.5, 2.0], P, {}, "class labels: integers, strings or booleans; got 0.5 at index 1"),
@@ -126,8 +121,7 @@ def test_rows_within_the_tolerance_are_taken_as_they_are(off):
 
 @pytest.mark.parametrize("y_true", [[0, 0], [1, 1], [False, False], [True, True], [-1, -1]])
 def test_one_class_only_is_fine_for_one_column(y_true):
-    occurred = float(y_true[0] == 1)
-    assert cb.expected_calibration_error(y_true, [0.25, 0.25]) == abs(occurred - 0.25)
+    assert cb.expected_calibration_error(y_true, [0.25, 0.25]) == abs((y_true[0] == 1) - 0.25)
 
 
 @pytest.mark.parametrize(
@@ -150,8 +144,7 @@ def test_the_positive_label_of_one_column(y_true, options, outcome):
 
 
 def test_labels_at_the_ends_of_a_small_type_do_not_overflow():
-    far_apart = np.array([-100, 100], dtype=np.int8)
-    assert as_problem(far_apart, [0.1, 0.9], pos_label=100).outcome.tolist() == [False, True]
+    assert as_problem(np.array([-100, 100], dtype=np.int8), [0.1, 0.9], pos_label=100).outcome.tolist() == [False, True]
 
 
 def test_a_column_of_labels_may_be_a_table_of_one_column_and_doubles_are_not_copied():
@@ -167,9 +160,8 @@ def test_numbers_that_only_overflow_in_their_sum_are_finite():
 
 
 def test_a_pair_is_one_event_with_the_predicted_classes_of_the_rows_that_count():
-    problem = as_problem(
-        ["b", "x", "a"], [0.7, 0.6, 0.5], y_pred=["b", "z", "b"], sample_weight=[2, 0, 1], labels=["z", "b", "a", "x"]
-    )
+    pair = {"y_pred": list("bzb"), "sample_weight": [2, 0, 1], "labels": list("zbax")}
+    problem = as_problem(list("bxa"), [0.7, 0.6, 0.5], **pair)
     assert problem.score.tolist() == [0.7, 0.5]
     assert problem.outcome.tolist() == [True, False]
     assert problem.predicted.classes[problem.predicted.code].tolist() == ["b", "b"]
@@ -198,8 +190,8 @@ class Tensor(Unreadable):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (Tensor(), r"y_prob must be an array, .*got a Tensor \(Got unsupported.*\)\. Pass"),
-        (Unreadable(), "^Got unsupported ScalarType BFloat16$"),
+        (Tensor(), r"y_prob must be an array, .*got a Tensor \(Got unsupp.*\)\. Pass"),
+        (Unreadable(), "^Got unsupported"),
     ],
 )
 def test_a_tensor_that_numpy_cannot_read_is_told_how_to_become_an_array(given, said):
@@ -211,16 +203,7 @@ def test_a_tensor_that_numpy_cannot_read_is_told_how_to_become_an_array(given, s
 
 
 Y6 = np.array([0, 1, 2, 0, 1, 2])
-PERCENT = np.array(
-    [
-        [50.0, 30.0, 20.0],
-        [10.0, 80.0, 10.0],
-        [20.0, 20.0, 60.0],
-        [0.0, 100.0, 0.0],
-        [33.3, 33.3, 33.4],
-        [1.5, 0.0, 98.5],
-    ]
-)
+PERCENT = np.array([50, 30, 20, 10, 80, 10, 20, 20, 60, 0, 100, 0, 33.3, 33.3, 33.4, 1.5, 0, 98.5]).reshape(6, 3)
 P6 = PERCENT / 100
 EVENT = np.array([0, 1, 1, 0, 0, 1])
 SECOND = PERCENT[:, 1]
@@ -254,9 +237,7 @@ FUNCTIONS = {
     "estimate_prior": lambda p, **rows: estimate_prior(p, old_prior=[0.5, 0.3, 0.2], **rows).tolist(),
     "epistemic_irreducible": lambda p, **rows: list(epistemic_irreducible(Y6, p, P6, **rows).terms),
     "simplex_points": lambda p, **rows: simplex_points(Y6, p, P6, **rows).calibrated.tolist(),
-    "a predicted class": lambda p, **rows: cb.expected_calibration_error(
-        Y6, p.max(axis=1), y_pred=p.argmax(axis=1), **rows
-    ),
+    "a predicted class": lambda p, **rows: cb.expected_calibration_error(Y6, p.max(1), y_pred=p.argmax(1), **rows),
 }
 
 
@@ -272,8 +253,7 @@ def test_percent_out_of_single_precision_is_put_back():
 
 def test_votes_and_rounded_percent_are_divided_by_their_sums():
     votes = np.array([[7, 3, 0], [0, 5, 5], [340, 330, 330]])
-    by_hand = votes / votes.sum(axis=1, keepdims=True)
-    np.testing.assert_array_equal(as_read(Y6[:3], votes, rows="normalize"), by_hand)
+    np.testing.assert_array_equal(as_read(Y6[:3], votes, rows="normalize"), divided(votes))
     np.testing.assert_allclose(as_read([0, 1], [[1e308, 1e308], [1e307, 3e307]], rows="normalize")[1], [0.25, 0.75])
 
 
@@ -333,11 +313,12 @@ ROUNDED = PERCENT.round(0)[[0, 1, 4, 4, 4, 4]]
 Z6 = np.array([[2.0, -1.0, 0.5]] * 6)
 SIGMOIDS = np.array([[0.9, 0.8, 0.1], [0.1, 0.2, 0.1]] * 3)
 
-CLIP, CLIP_TABLE = (
-    f"If rounding or a regression put them there, pass np.clip(y_prob, 0, {most})." for most in ("1", "None")
-)
+CLIP = "If rounding or a regression put them there, pass np.clip(y_prob, 0, 1)."
 VOTES, COUNTS = "If these are percent or counts, pass rows='normalize'", "If these are counts, pass rows='normalize'"
 EACH = "to divide each row by its sum."
+SHARES = "If these are shares of a sum, pass rows='normalize'"
+CLIP_AND_DIVIDE = f"{CLIP.replace('1)', 'None)')} Then pass rows='normalize' {EACH}"
+CORRECT = "Correct these values, or leave rows='percent' out."
 THREE, RARE = EVENT[:3], np.array([1.02, 0.5, 0.1])
 AS_PERCENT, SUMMED, LOGISTIC = by(rows="percent"), by(rows="normalize"), by(input="logit")
 WITHOUT_FIRST, CLIPPED = (lambda v: (v[1:], PERCENTS)), on(lambda v: np.clip(v, 0, 1))
@@ -360,13 +341,7 @@ HINTS = [
     (PERCENT[:4] / 10, Y6[:4], f"{VOTES} {EACH}", SUMMED, P6[:4]),
     (PERCENT * 5, Y6, f"{COUNTS} {EACH} {LOGITS}", SUMMED, P6),
     (SIGMOIDS * 100, Y6, f"{VOTES} {EACH} {SEVERAL}", lambda v: (v[:, 0], PERCENTS), SIGMOIDS[:, 0]),
-    (
-        SIGMOIDS,
-        Y6,
-        f"{SEVERAL} If these are shares of a sum, pass rows='normalize' {EACH}",
-        on(lambda v: v[:, 0]),
-        SIGMOIDS[:, 0],
-    ),
+    (SIGMOIDS, Y6, f"{SEVERAL} {SHARES} {EACH}", on(lambda v: v[:, 0]), SIGMOIDS[:, 0]),
     (P6 * 1.01, Y6, DIVIDE, SUMMED, P6),
     (P6 / 2, Y6, DIVIDE, SUMMED, P6),
     (zeros_first(P6), Y6, DROP, on(lambda v: v[1:]), P6[1:]),
@@ -374,14 +349,8 @@ HINTS = [
     (RARE, THREE, f"{CLIP} {PASS_PERCENT}", CLIPPED, [1.0, 0.5, 0.1]),
     (RARE, THREE, f"{CLIP} {PASS_PERCENT}", AS_PERCENT, RARE / 100),
     (np.array([-0.02, 0.5, 1.01]), THREE, f"{CLIP} {LOGITS}", CLIPPED, [0.0, 0.5, 1.0]),
-    (SLIGHT, Y6, f"{CLIP_TABLE} Then pass rows='normalize' {EACH}", CLIPPED_ROWS, divided(np.clip(SLIGHT, 0, None))),
-    (
-        SLIGHT * 100,
-        Y6,
-        f"{CLIP_TABLE} Then pass rows='normalize' {EACH}",
-        CLIPPED_ROWS,
-        divided(np.clip(SLIGHT, 0, None)),
-    ),
+    (SLIGHT, Y6, CLIP_AND_DIVIDE, CLIPPED_ROWS, divided(np.clip(SLIGHT, 0, None))),
+    (SLIGHT * 100, Y6, CLIP_AND_DIVIDE, CLIPPED_ROWS, divided(np.clip(SLIGHT, 0, None))),
     (np.array([[1.0005, 0.0], [0.5, 0.5]]), [0, 1], DIVIDE, SUMMED, [[1.0, 0.0], [0.5, 0.5]]),
     (np.array([0, 1, 3, 2, 1, 0]), Y6, f"{CLASSES} {PASS_PERCENT}", on(lambda _: P6), P6),
     (Z6, Y6, LOGITS, LOGISTIC, np.exp(Z6) / np.exp(Z6).sum(axis=1, keepdims=True)),
@@ -393,13 +362,7 @@ HINTS = [
 OF_PERCENT = [
     (ROUNDED, Y6, DIVIDE, SUMMED, divided(ROUNDED)),
     (P6, Y6, "If these are fractions of one and not percent, leave rows='percent' out.", by(), P6),
-    (
-        np.array([102.0, -2, 50]),
-        THREE,
-        "Correct these values, or leave rows='percent' out.",
-        CLIPPED_PERCENT,
-        [1, 0, 0.5],
-    ),
+    (np.array([102.0, -2, 50]), THREE, CORRECT, CLIPPED_PERCENT, [1, 0, 0.5]),
 ]
 
 
@@ -460,9 +423,7 @@ COLUMNS = {
     "pandas str": lambda cells: pd.Series(cells, dtype="str", index=range(len(cells), 0, -1)),
     "pandas object": lambda cells: pd.Series(cells, dtype=object),
     "pandas category": lambda cells: pd.Series(pd.Categorical(cells)),
-    "pandas arrow dictionary": lambda cells: pd.Series(
-        cells, dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))
-    ),
+    "arrow dictionary": lambda cells: pd.Series(cells, dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
     "polars": lambda cells: pl.Series(cells, dtype=pl.String),
     "polars enum": lambda cells: pl.Series(cells, dtype=pl.Enum(sorted({c for c in cells if c is not None}))),
     "pyarrow chunks": lambda cells: pa.chunked_array([cells[:2], cells[2:]], pa.string()),
@@ -505,9 +466,8 @@ def test_a_missing_word_is_refused_by_its_place_and_so_are_no_cells(made):
 
 
 def test_a_null_among_the_words_of_a_dictionary_is_refused_by_its_place():
-    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["a", None]))
     with pytest.raises(TypeError, match="the odd one None at index 1"):
-        as_labels(column)
+        as_labels(pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), pa.array(["a", None])))
 
 
 def test_categories_without_a_row_leave_no_trace():

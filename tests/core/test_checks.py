@@ -76,6 +76,7 @@ N = 120
 P = RNG.random(N)
 Y = (RNG.random(N) < P).astype(int)
 WORDS = np.array(["no", "yes"])[Y]
+BOTH = np.column_stack([1 - P, P])
 TABLE = RNG.dirichlet(np.ones(3), N)
 LABEL = RNG.integers(0, 3, N)
 EVENTS = (np.random.default_rng(1).random((N, 3)) < 0.4).tolist()
@@ -92,7 +93,7 @@ OPTION_VALUES = [
     (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=0.0), r"bandwidth must be a number, at least 0\.001 and at"),
     (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=2), r"at least 0\.001 and at most 1"),
     (lambda: cb.paired_test(WORDS, P, P**2), r"the probability speaks of: pos_label='no' or pos_label='yes'\."),
-    (lambda: paired_difference(Y, P, np.column_stack([1 - P, P])), r"Compare forecasts of the same rows and classes\."),
+    (lambda: paired_difference(Y, P, BOTH), r"Compare forecasts of the same rows and classes\."),
     (lambda: cb.advise(Y, P, n_folds=1), r"Pass n_folds=5\."),
     (lambda: paired_difference(Y, P, P**2, level=95), r"For a 95 % interval pass level=0\.05\."),
     (lambda: cb.paired_test(Y, P, P**2, alternative="smaller"), r"'two-sided'; got 'smaller'\. Pass one of them\."),
@@ -140,11 +141,9 @@ HINTS = {
     ),
     "answers in other words": (
         ValueError,
-        lambda: cb.paired_test(Y, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P]), y_true_b=WORDS),
+        lambda: cb.paired_test(Y, BOTH, BOTH[:, ::-1], y_true_b=WORDS),
         r"got \[0, 1\] and \['no', 'yes'\]\. Write both with the same labels",
-        lambda: cb.paired_test(
-            *(WORDS, np.column_stack([1 - P, P]), np.column_stack([P, 1 - P])), y_true_b=WORDS, labels=["no", "yes"]
-        ),
+        lambda: cb.paired_test(WORDS, BOTH, BOTH[:, ::-1], y_true_b=WORDS, labels=["no", "yes"]),
     ),
     "no calibrator": (
         TypeError,

@@ -146,9 +146,8 @@ DATA = {"y_true": (RNG.random(60) < P).astype(int), "y_prob": P}
 
 
 def names_in(expression):
-    tree = ast.walk(ast.parse(expression))
     bound = {"values", "weights", *DATA}
-    return {node.id for node in tree if isinstance(node, ast.Name)} - bound
+    return {node.id for node in ast.walk(ast.parse(expression)) if isinstance(node, ast.Name)} - bound
 
 
 @pytest.mark.parametrize("name", FOREIGN)

@@ -55,11 +55,8 @@ def test_a_table_spreads_the_columns_of_an_array_and_leaves_out_what_is_none():
         names: tuple[str, ...] = ("a", "b")
 
     assert columns(Points(np.array([[0.1, 0.9], [0.2, 0.8]]))) == {"prob_0": [0.1, 0.2], "prob_1": [0.9, 0.8]}
-    assert columns(Points(np.array([0.1]), np.array(["x"]), np.array([[0.3]]))) == {
-        "prob": [0.1],
-        "label": ["x"],
-        "after_0": [0.3],
-    }
+    one = Points(np.array([0.1]), np.array(["x"]), np.array([[0.3]]))
+    assert columns(one) == {"prob": [0.1], "label": ["x"], "after_0": [0.3]}
     assert "Columns prob_0 ..., label, after_0 ..., of which some may be missing." in Points.to_frame.__doc__
     assert repr(Points(np.array([0.1]))).endswith("Points(a, b)")
 

@@ -23,12 +23,7 @@ Y, PROB = load_digits_forecast()
 
 
 @each_binning
-@given(
-    rows=tables(),
-    notion=notions,
-    loss=st.sampled_from(list(LOSSES)),
-    norm=st.sampled_from(["l1", "l2", "max"]),
-)
+@given(rows=tables(), notion=notions, loss=st.sampled_from(list(LOSSES)), norm=st.sampled_from(["l1", "l2", "max"]))
 def test_values_are_the_errors_of_each_problem_by_itself(binning, rows, notion, loss, norm):
     label, prob, weight = rows
     how = {"notion": notion, "binning": binning, "loss": loss, "norm": norm, "sample_weight": weight}
@@ -67,11 +62,9 @@ def test_bins_that_follow_the_outcomes_are_cut_anew_for_each_draw():
     """Isotonic bins fit the noise of each draw: bins that stay would make less of it."""
     score = np.linspace(0.1, 0.9, 200)
     label = (np.random.default_rng(0).random(200) < score).astype(int)
-    of = {
-        binning: class_errors(label, score, notion="binary", binning=binning, n_resamples=50)
-        for binning in (Isotonic(), 1)
-    }
-    assert of[Isotonic()].noise_floor[0] > of[1].noise_floor[0]
+    options = {"notion": "binary", "n_resamples": 50}
+    follow, stay = (class_errors(label, score, binning=binning, **options) for binning in (Isotonic(), 1))
+    assert follow.noise_floor[0] > stay.noise_floor[0]
 
 
 # Pictures

@@ -217,10 +217,7 @@ REFUSED = [
     (lambda: reliability().plot(markers="size"), "markers must be one of 'equal', 'area', 'counts'; got 'size'"),
     (lambda: reliability().plot(axis="log"), "axis must be one of 'probability', 'log-odds'; got 'log'"),
     (lambda: reliability().plot(below="density"), "below must be one of 'counts' or None; got 'density'"),
-    (
-        lambda: cb.plot_reliability({"a": reliability(None), "b": reliability()}),
-        "the same panels; got .*Use one notion",
-    ),
+    (lambda: cb.plot_reliability({"a": reliability(None), "b": reliability()}), "same panels; got .*Use one notion"),
     (
         lambda: cb.plot_reliability(dict.fromkeys("ab", reliability(None)), style="bars"),
         r"bars show one forecast; got 2 over each other\. .*style='lines'",

@@ -57,13 +57,11 @@ def counts_below(ax):
 def shows(ax, panel, number=0):
     """Assert that the artists of one curve carry the arrays of its panel."""
     held = panel.bins.count > 0
-    line = data_lines(ax)[number]
-    np.testing.assert_array_equal(line.get_xdata(), panel.bins.mean_prob[held])
-    np.testing.assert_array_equal(line.get_ydata(), panel.bins.event_rate[held])
+    x = panel.bins.mean_prob
+    points = np.column_stack([x, panel.bins.event_rate])[held]
+    np.testing.assert_array_equal(data_lines(ax)[number].get_xydata(), points)
     segments = np.array(intervals(ax)[number].get_segments()).reshape(-1, 4)
-    np.testing.assert_array_equal(
-        segments, np.column_stack([panel.bins.mean_prob, panel.lower, panel.bins.mean_prob, panel.upper])[held]
-    )
+    np.testing.assert_array_equal(segments, np.column_stack([x, panel.lower, x, panel.upper])[held])
     stairs = counts_below(ax).patches[number].get_data()
     np.testing.assert_array_equal(stairs.values, panel.bins.count)
     np.testing.assert_array_equal(stairs.edges, panel.bins.edges)
@@ -310,9 +308,7 @@ def test_the_axes_reach_all_values_and_are_even_in_log_odds(ends):
     assert low < ends[0] < ends[1] < high
     assert ax.get_ylim() == (low, high)
     value = np.array([low, *ends, high])
-    seen = ax.transData.transform(np.column_stack([value, value]))
-    np.testing.assert_allclose(
-        np.diff(seen[:, 0]) / np.ptp(seen[:, 0]), np.diff(logit(value)) / np.ptp(logit(value)), atol=1e-9
-    )
+    seen = ax.transData.transform(np.column_stack([value, value]))[:, 0]
+    np.testing.assert_allclose(np.diff(seen) / np.ptp(seen), np.diff(logit(value)) / np.ptp(logit(value)), atol=1e-9)
     ticks = ax.get_xticks()
     assert ((ticks > low) & (ticks < high)).sum() > 1

@@ -11,13 +11,8 @@ from calibrant import EqualMass, EqualWidth, load_digits_forecast
 from calibrant.binning import Unique
 from calibrant.curves import plot_top_label, plot_top_label_bin, top_label_curve
 
-TWINS = {
-    EqualWidth(1): binned.equal_width(1),
-    EqualWidth(4): binned.equal_width(4),
-    EqualWidth(15): binned.equal_width(15),
-    EqualMass(3): binned.equal_mass(3),
-    Unique(): binned.unique,
-}
+TWINS = {EqualWidth(n): binned.equal_width(n) for n in (1, 4, 15)}
+TWINS |= {EqualMass(3): binned.equal_mass(3), Unique(): binned.unique}
 
 
 # The definition
@@ -58,9 +53,6 @@ def test_the_top_label_point_is_as_far_as_its_gap_on_the_side_of_the_accuracy_if
         side = 1 if curve.bins.gap[b] > 1e-12 else -1
         room = [place for place in (middle + side * gap, middle - side * gap) if 0 <= place <= 1]
         assert height == pytest.approx(room[0] if room else np.clip(middle + side * gap, 0, 1), abs=1e-9)
-
-
-# What comes in
 
 
 # The result

@@ -134,9 +134,8 @@ def test_intervals_are_quantiles_over_resampled_rows(unit):
     rng = np.random.default_rng(1)
     p, weight = rng.random(40), rng.integers(1, 3, 40) * unit
     y = (rng.random(40) < p).astype(int)
-    curve = decision_curve(
-        y, {"a": p, "b": p**2}, threshold=[0.3, 0.6], n_resamples=30, rng=7, level=0.2, sample_weight=weight
-    )
+    options = {"threshold": [0.3, 0.6], "n_resamples": 30, "rng": 7, "level": 0.2, "sample_weight": weight}
+    curve = decision_curve(y, {"a": p, "b": p**2}, **options)
     bootstrap = Bootstrap(Weights(weight), 30, as_rng(7))
     drawn = {"a": [], "b": []}
     for counts in bootstrap.counts:

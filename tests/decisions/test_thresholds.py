@@ -23,12 +23,10 @@ def test_the_examples_of_the_survey_come_out():
 @given(a=costs, b=costs, right=st.floats(0.0, 0.999), old=shares, new=shares, p=shares)
 def test_from_the_threshold_on_deciding_for_the_event_is_no_dearer(a, b, right, old, new, p):
     """With all costs and new shares at once, by expected costs of the shifted probability."""
-    cost_tp, cost_tn = right * b, right * a
-    threshold = optimal_threshold(
-        a, b, cost_true_positive=cost_tp, cost_true_negative=cost_tn, old_prior=old, new_prior=new
-    )
+    tp, tn = right * b, right * a
+    threshold = optimal_threshold(a, b, cost_true_positive=tp, cost_true_negative=tn, old_prior=old, new_prior=new)
     now = p * new / old / (p * new / old + (1 - p) * (1 - new) / (1 - old))
-    for_event, against = (1 - now) * a + now * cost_tp, now * b + (1 - now) * cost_tn
+    for_event, against = (1 - now) * a + now * tp, now * b + (1 - now) * tn
     if abs(for_event - against) > 1e-9 * (for_event + against):
         assert (for_event < against) == (p >= threshold)
 
@@ -207,9 +205,8 @@ def test_rates_of_nothing_are_not_numbers():
 
 
 def test_printed_it_is_a_table():
-    found = confusion_table(
-        ["a", "b", "b"], [[0.9, 0.1], [0.55, 0.45], [0.2, 0.8]], cost_matrix=[[0, 1, 0.3], [1, 0, 0.3]], extra="ask"
-    )
+    prob, cost = [[0.9, 0.1], [0.55, 0.45], [0.2, 0.8]], [[0, 1, 0.3], [1, 0, 0.3]]
+    found = confusion_table(["a", "b", "b"], prob, cost_matrix=cost, extra="ask")
     assert str(found).splitlines() == [
         "     true        a        b  ask   recall",
         "        a        1        0    0  100.00%",

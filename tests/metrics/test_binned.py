@@ -49,9 +49,8 @@ def test_the_error_is_what_its_definition_says(notion, cut, norm, data):
 def test_problems_are_put_together_as_their_definition_says(notion, norm, across, data):
     rows, options, problems = problems_of(notion, data)
     found = calibration_error(*rows, notion=notion, binning=EqualWidth(6), norm=norm, across=across, **options)
-    expected = binned.calibration_error(
-        problems, binned.equal_width(6), norm, across=across, equal_shares=notion == "thresholded-class-wise"
-    )
+    equal = notion == "thresholded-class-wise"
+    expected = binned.calibration_error(problems, binned.equal_width(6), norm, across=across, equal_shares=equal)
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
@@ -59,9 +58,8 @@ def test_problems_are_put_together_as_their_definition_says(notion, norm, across
 @given(data=st.data())
 def test_the_debiased_error_is_what_its_definition_says(notion, data):
     rows, options, problems = problems_of(notion, data)
-    found = calibration_error(
-        *rows, notion=notion, binning=EqualMass(4), loss="debiased squared gap", norm="root", **options
-    )
+    options |= {"binning": EqualMass(4), "loss": "debiased squared gap", "norm": "root"}
+    found = calibration_error(*rows, notion=notion, **options)
     expected = binned.calibration_error(problems, binned.equal_mass(4), "root", loss=binned.debiased_squared_gap)
     # The root magnifies the rounding of a mean near zero.
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-7)

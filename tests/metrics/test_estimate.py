@@ -86,9 +86,7 @@ def test_far_from_calibration_three_tenths_of_the_level_are_left_out_on_either_s
     draws=st.sampled_from([9, 200]),
 )
 @example(size=euclidean, shape=[0.625], seed=0, level=0.6, draws=200)
-def test_ends_lie_about_the_bias_corrected_value_and_zero_is_left_out_where_the_test_rejects(
-    size, shape, seed, level, draws
-):
+def test_ends_lie_about_the_corrected_value_and_leave_out_zero_where_the_test_rejects(size, shape, seed, level, draws):
     noise = np.random.default_rng(seed).normal(size=(draws, len(shape)))
     found = law_of(np.array(shape), noise, size).estimate(level)
     assert 0.0 <= found.lower <= found.debiased <= min(found.value, found.upper)

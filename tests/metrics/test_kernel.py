@@ -48,8 +48,7 @@ def test_the_unbiased_error_is_the_mean_over_pairs_and_the_biased_one_takes_each
     expected = reference.unbiased(in_columns(prob), label, weight, bandwidth)
     if expected is None:
         with pytest.warns(CalibrationWarning, match="must have two rows"):
-            value = kernel_calibration_error(label, prob, sample_weight=weight, bandwidth=bandwidth)
-        assert np.isnan(value)
+            assert np.isnan(kernel_calibration_error(label, prob, sample_weight=weight, bandwidth=bandwidth))
     else:
         value = kernel_calibration_error(label, prob, sample_weight=weight, bandwidth=bandwidth)
         assert value == pytest.approx(expected, rel=1e-9, abs=1e-12)
@@ -95,11 +94,8 @@ def test_of_many_forecasts_the_median_is_taken_of_some_whatever_their_order():
 @given(rows=tables(min_rows=2))
 def test_a_notion_is_the_mean_over_its_problems_that_have_pairs(name, rows):
     label, prob, weight = rows
-    problem = as_problem(label, prob, sample_weight=weight)
-    terms = [
-        (part.share, reference.unbiased(in_columns(part.score), part.outcome, part.weight, 0.3))
-        for part in as_notion(name).split(problem)
-    ]
+    parts = as_notion(name).split(as_problem(label, prob, sample_weight=weight))
+    terms = [(p.share, reference.unbiased(in_columns(p.score), p.outcome, p.weight, 0.3)) for p in parts]
     terms = [(share, value) for share, value in terms if value is not None]
     if terms:
         expected = sum(share * value / 2 for share, value in terms) / sum(share for share, _ in terms)

@@ -189,9 +189,8 @@ def ratio_of(label, prob, notion=None, **options):
 
 
 def test_without_an_event_or_with_nothing_else_the_interval_of_the_ratio_is_exact():
-    none, all_of_three, all_of_eight = (
-        ratio_of([event] * n, [p] * n, labels=[0, 1]) for event, n, p in ((0, 50, 0.04), (1, 3, 0.9), (1, 8, 0.5))
-    )
+    cases = (0, 50, 0.04), (1, 3, 0.9), (1, 8, 0.5)
+    none, all_of_three, all_of_eight = (ratio_of([event] * n, [p] * n, labels=[0, 1]) for event, n, p in cases)
     assert (none.value, none.lower, none.upper) == (0.0, 0.0, pytest.approx(-np.log(0.025) / 2))
     assert none.pvalue == pytest.approx(2 * np.exp(-2))
     assert all_of_three.pvalue == 1.0  # 2 * 0.9^3 is above 1

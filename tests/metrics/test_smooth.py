@@ -7,13 +7,7 @@ from hypothesis import strategies as st
 from reference import cumulative, loess, smooth
 from strategies import columns
 
-from calibrant import (
-    expected_calibration_error,
-    integrated_calibration_index,
-    lenses,
-    metrics,
-    smooth_calibration_error,
-)
+from calibrant import expected_calibration_error, lenses, metrics, smooth_calibration_error
 from calibrant._core.border import as_problem
 from calibrant.binning import Unique
 from calibrant.lenses import Local, Smooth, fixed_point, reflected_kernel, smoothed_integral
@@ -86,7 +80,7 @@ def test_the_grid_keeps_cosines_to_nine_digits():
 
 
 OF_GAPS = {
-    integrated_calibration_index: np.mean,
+    metrics.integrated_calibration_index: np.mean,
     metrics.e50_error: np.median,
     metrics.e90_error: lambda gaps: np.quantile(gaps, 0.9),
     metrics.emax_error: np.max,

@@ -6,23 +6,8 @@ import numpy as np
 import pytest
 
 from calibrant import Monitor
-from calibrant.monitoring.evidence import (
-    BETS,
-    DEVIATIONS,
-    PARTS,
-    SPREAD,
-    BetCells,
-    Cut,
-    Evidence,
-    Place,
-    Reference,
-    cuts_of,
-    log_kept,
-    log_mean,
-    log_parts,
-    log_sum,
-    starts,
-)
+from calibrant.monitoring import evidence as bets
+from calibrant.monitoring.evidence import BETS, BetCells, Cut, Evidence, Place, Reference, cuts_of, log_sum, starts
 from tools.alarms_of_monitor import CUTS as ALL_CUTS
 from tools.alarms_of_monitor import World, delays, sums_of, too_low
 
@@ -101,7 +86,7 @@ def test_bets_begin_at_each_of_the_first_windows_and_then_ever_fewer():
     assert starts(0).size == 0
     assert 80 < starts(10_000).size < 100
     for n in (1, 50, 100, 130):
-        np.testing.assert_allclose(np.exp(log_parts(n)).sum() + np.exp(log_kept(n)), 1.0)
+        np.testing.assert_allclose(np.exp(bets.log_parts(n)).sum() + np.exp(bets.log_kept(n)), 1.0)
 
 
 def test_sums_of_units_are_those_of_their_cells():
@@ -120,7 +105,7 @@ def test_of_more_than_two_units_a_part_of_the_wealth_is_never_bet(n_units, idle)
 def test_logarithms_of_sums_and_means():
     log = np.array([[0.0, np.log(3.0)], [-np.inf, -np.inf], [700.0, 709.0]])
     np.testing.assert_allclose(log_sum(log)[:2], [np.log(4.0), -np.inf])
-    np.testing.assert_allclose(log_mean(log)[0], np.log(2.0))
+    np.testing.assert_allclose(bets.log_mean(log)[0], np.log(2.0))
     assert np.isfinite(log_sum(2.0 * log)[2])
 
 
@@ -145,17 +130,15 @@ def exponents(bet, cells, gap):
 
 def with_known_gaps(window, reference, gap, unit):
     """Wealth of bets on a reference and on later rows that know the gaps, by bet on later rows."""
-    later, before = (
-        BetCells(*(getattr(c, n)[unit] for n in ("rows", "expected", "events"))) for c in (window, reference)
-    )
-    variance = before.rows * before.mean * (1.0 - before.mean)
-    apart = (0.0 if unit.sum() == 1 else SPREAD) / np.sqrt(np.maximum(variance, 1.0))
+    new, old = (BetCells(*(getattr(c, n)[unit] for n in ("rows", "expected", "events"))) for c in (window, reference))
+    variance = old.rows * old.mean * (1.0 - old.mean)
+    apart = (0.0 if unit.sum() == 1 else bets.SPREAD) / np.sqrt(np.maximum(variance, 1.0))
     of_reference = 0.0
-    for deviation, share in zip(DEVIATIONS, PARTS, strict=True):
+    for deviation, share in zip(bets.DEVIATIONS, bets.PARTS, strict=True):
         bet = deviation / np.sqrt(max(variance.sum(), 1.0))
-        wealth = [np.exp(exponents(bet + sign * apart, before, gap[unit])) for sign in (-1, 1)]
+        wealth = [np.exp(exponents(bet + sign * apart, old, gap[unit])) for sign in (-1, 1)]
         of_reference += share * np.prod(np.mean(wealth, axis=0))
-    return np.array([exponents(bet, later, gap[unit]).sum() for bet in BETS]) + np.log(of_reference)
+    return np.array([exponents(bet, new, gap[unit]).sum() for bet in BETS]) + np.log(of_reference)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -173,9 +156,8 @@ def test_what_is_computed_is_at_most_the_wealth_of_bets_that_know_the_gaps(seed)
     for cut, found in wealth(reference, window):
         assert np.isfinite(found).any()
         for unit in range(cut.n_units):
-            others = [
-                gap + rng.uniform(-0.04, 0.04, 4) for _ in range(20)
-            ]  # a bound for all gaps, not only the true ones
+            # A bound for all gaps, not only the true ones.
+            others = [gap + rng.uniform(-0.04, 0.04, 4) for _ in range(20)]
             for each in (gap, *others):
                 most = with_known_gaps(window, reference, each, cut.unit == unit)
                 assert (found[unit] <= most + 1e-9).all()
@@ -269,9 +251,8 @@ def paths(monitor):
 @pytest.mark.parametrize("notion", ["binary", "confidence", "top-label", "class-wise"])
 @pytest.mark.parametrize("is_next", [False, True])
 def test_rows_in_empty_bins_change_no_bit_of_earlier_evidence(notion, is_next, given):
-    prob, rows = (
-        (LOW, np.array([0.9, 0.6])) if notion == "binary" else (ONE_CLASS, np.array([[0.0, 0.7, 0.3], [0.4, 0.0, 0.6]]))
-    )
+    of_classes = np.array([[0.0, 0.7, 0.3], [0.4, 0.0, 0.6]])
+    prob, rows = (LOW, np.array([0.9, 0.6])) if notion == "binary" else (ONE_CLASS, of_classes)
 
     def made():
         start = Monitor(window=ROWS, notion=notion, labels=range(np.ndim(prob) + 1))
@@ -294,9 +275,7 @@ def test_no_next_row_of_several_classes_raises_the_mean_of_the_evidence(notion, 
     y = (np.arange(LOW.size) % 4 == 0).astype(int)
 
     def evidence(*more, window=0):
-        monitor = Monitor(reference=0, notion=notion, labels=[0, 1, 2]).update(
-            y, ONE_CLASS, at=np.arange(LOW.size) // 50
-        )
+        monitor = Monitor(reference=0, notion=notion, labels=[0, 1, 2]).update(y, ONE_CLASS, at=np.arange(200) // 50)
         return np.exp(paths(monitor.update(*more, at=window) if more else monitor)[0][-1])
 
     before = evidence()

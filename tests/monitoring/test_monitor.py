@@ -50,9 +50,8 @@ def require_same(one, other, names=FIGURES):
 
 
 def test_the_order_of_merging_changes_nothing_but_the_last_digits():
-    parts = [
-        Monitor(window=200).update(Y[k::3], P[k::3], first=0) for k in range(3)
-    ]  # windows of a third of these rows
+    # Windows of a third of these rows.
+    parts = [Monitor(window=200).update(Y[k::3], P[k::3], first=0) for k in range(3)]
     merged = parts[0] + parts[1] + parts[2]
     assert (merged.n_rows, merged.n_windows) == (1200, 2)
     require_same(merged, parts[2] + parts[0] + parts[1], FIGURES[:3] + FIGURES[4:])
@@ -99,18 +98,15 @@ def test_a_reference_of_its_own_is_kept_and_adds_up():
 def test_whole_weights_are_repeated_rows():
     times = RNG.integers(0, 4, 300)
     weighted = Monitor(window="1d").update(Y[:300], P[:300], at=DAY[:300], sample_weight=times)
-    require_same(
-        weighted, Monitor(window="1d").update(np.repeat(Y[:300], times), np.repeat(P[:300], times), at="2026-02-27")
-    )
+    rows = np.repeat(np.arange(300), times)
+    require_same(weighted, Monitor(window="1d").update(Y[rows], P[rows], at="2026-02-27"))
 
 
 def test_a_weight_of_many_rows_takes_neither_their_memory_nor_their_time():
     """A row of weight 2^36 was once repeated in memory; times 2 to a power no digit of a sum changes."""
     times = RNG.integers(0, 4, 300)
-    few, many = (
-        Monitor(window=100).update(Y[:300], P[:300], sample_weight=times * factor).table(n_resamples=9)
-        for factor in (1, 1 << 36)
-    )
+    monitors = [Monitor(window=100).update(Y[:300], P[:300], sample_weight=times * of) for of in (1, 1 << 36)]
+    few, many = (monitor.table(n_resamples=9) for monitor in monitors)
     assert many.rows.tolist() == [rows << 36 for rows in few.rows.tolist()]
     for name in ("ece", "gap", "log_loss", "mean_prob", "event_rate"):
         assert getattr(many, name).tolist() == getattr(few, name).tolist()
@@ -127,8 +123,7 @@ def test_figures_of_a_window_are_those_of_its_rows(whole):
     assert table.ece[1] == pytest.approx(expected_calibration_error(Y[rows], P[rows]), rel=1e-12)
     assert table.log_loss[1] == pytest.approx(log_loss(Y[rows], P[rows]), rel=1e-12)
     assert table.gap[1] == pytest.approx(Y[rows].mean() - P[rows].mean(), rel=1e-9)
-    residual = Y[rows] - P[rows]
-    width = 1.959964 * residual.std() / np.sqrt(200)
+    width = 1.959964 * (Y[rows] - P[rows]).std() / np.sqrt(200)
     assert table.gap_upper[1] - table.gap[1] == pytest.approx(width, rel=1e-5)
     known = calibrant.assess(Y[rows], P[rows], metrics=["ece"], n_resamples=2000)["ece"]
     assert table.noise_floor[1] == pytest.approx(known.noise_floor, rel=0.06)
@@ -139,8 +134,7 @@ def test_class_wise_errors_have_no_gap_in_the_large():
     table = Monitor(window="1d", notion="class-wise").update(CLASS, TABLE, at=DAY).table(n_resamples=50)
     assert np.isnan(table.gap).all()
     rows = DAY[0] == DAY
-    known = calibrant.classwise_calibration_error(CLASS[rows], TABLE[rows])
-    assert table.ece[0] == pytest.approx(known, rel=1e-12)
+    assert table.ece[0] == pytest.approx(calibrant.classwise_calibration_error(CLASS[rows], TABLE[rows]), rel=1e-12)
     assert "nan" not in str(table)
 
 
@@ -168,15 +162,11 @@ def test_windows_of_time_begin_at_midnight_of_utc_and_weeks_on_monday():
 
 def test_times_of_any_kind_are_the_same_times():
     pandas = pytest.importorskip("pandas")
+    days = ["2026-11-23", "2026-11-24"]
     texts = np.array(["2026-11-23T01:00:00+01:00", "2026-11-24"])
     times = [datetime(2026, 11, 23, tzinfo=UTC), datetime(2026, 11, 24)]
-    series = pandas.Series(pandas.to_datetime(["2026-11-23", "2026-11-24"], utc=True))
-    for values in (
-        texts,
-        np.array(times, dtype=object),
-        np.asarray(series),
-        np.array(["2026-11-23", "2026-11-24"], "M8[D]"),
-    ):
+    series = pandas.Series(pandas.to_datetime(days, utc=True))
+    for values in (texts, np.array(times, dtype=object), np.asarray(series), np.array(days, "M8[D]")):
         assert as_times(values).astype("M8[D]").tolist() == [t.date() for t in times]
 
 
@@ -305,9 +295,8 @@ def test_what_is_wrong_is_said(error, call, words):
 
 def test_one_window_has_one_precision():
     single = P.astype(np.float32)
-    assert (
-        Monitor(window=600).update_reference(Y, P).update(Y[:600], P[:600]).update(Y[600:], single[600:]).n_rows == 1200
-    )
+    both = Monitor(window=600).update_reference(Y, P).update(Y[:600], P[:600]).update(Y[600:], single[600:])
+    assert both.n_rows == 1200
     for update in (Monitor(window=5000).update, Monitor(window=5000).update_reference):
         with pytest.raises(ValueError, match="must be of one precision; got single and double"):
             update(Y, P) and update(Y, single)
@@ -378,10 +367,8 @@ def test_an_alarm_that_was_looked_at_stands_whatever_rows_arrive_late():
         monitor.update(y, p, at=at)
     late = monitor.table(n_resamples=9)
     assert late.evidence.max() < 20.0
-    assert (
-        late.alarms == monitor.alarms == again(monitor).alarms == (monitor + Monitor(window="1d", reference=2)).alarms
-    )
-    assert monitor.alarms == raised
+    assert late.alarms == monitor.alarms == again(monitor).alarms == raised
+    assert (monitor + Monitor(window="1d", reference=2)).alarms == raised
     assert all(f"alarm: {alarm}" in str(late) for alarm in raised)
 
 

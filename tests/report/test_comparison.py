@@ -102,9 +102,7 @@ def test_the_ece_of_another_notion_is_compared_by_that_notion(tmp_path, monkeypa
 
 def test_assessments_alone_have_figures_and_no_verdict_on_how_they_differ(both):
     (sentence,) = comparison(both, [])
-    assert re.fullmatch(
-        r"From “bold” to “right”, on 1500 and 1500 rows: (.* (goes|stays) .*, ){2}accuracy .*\.", sentence
-    )
+    assert re.match(r"From “bold” to “right”, on 1500 and 1500 rows: (.* (goes|stays) .*, ){2}accuracy .*\.$", sentence)
     assert not re.search("difference|interval|p [=<]", sentence)
     said = headline(both)
     assert re.search(r"; log loss 0\.\d+ and 0\.\d+, without a test of their difference", said)
@@ -237,17 +235,15 @@ def test_the_headline_of_one_states_the_fault_and_names_no_calibrator(fault, mad
     else:
         assert sentence.startswith("The forecast is ")
         assert sentence.endswith(": ECE 20.0 points, which is more than noise.")
-        alone = headline({"f": made(fault, p=0.3)})
-        assert alone.endswith(": ECE 20.0 points, which by itself is within noise.")
+        assert headline({"f": made(fault, p=0.3)}).endswith(": ECE 20.0 points, which by itself is within noise.")
     assert "calibrator" not in sentence
 
 
 def test_the_headline_of_several_names_the_one_that_compare_recommends(made):
     a, b, c = made("over-confident"), made(ece=3.57, p=0.6, nll=0.6), made(ece=3.0, p=0.6, nll=0.4)
-    every = {"a": a, "b": b, "c": c}
 
     def said(recommended, first=a, **more):
-        of = {**every, "a": first}
+        of = {"a": first, "b": b, "c": c}
         return headline(of, moves(*of.items(), sure=ALL, best=recommended), **more)
 
     assert said("b").startswith(
@@ -285,9 +281,7 @@ def test_a_comparison_is_drawn_as_its_tables_say(compared):
     names = [one["name"] for one in summary["forecasts"]]
     assert names[0] == compared.first == "bold"
     assert set(names) == {"bold", compared.recommended, *(one.name for one in compared.candidates if not one.failure)}
-    assert summary["headline"].startswith(
-        f"The best forecast that is shown to be better than “bold” is “{compared.recommended}”"
-    )
+    assert f"shown to be better than “bold” is “{compared.recommended}”" in summary["headline"]
     assert summary["ranked"]["reason"] == compared.reason
     ranked, groups = summary["ranked"]["tables"]
     assert ranked == next(compared._tables())
@@ -384,6 +378,4 @@ def test_the_headline_does_not_call_better_what_is_not_shown_to_be():
     assert taken.name == "evidence-scaling --safe"
     assert not taken.adjusted < found.level
     said = summarise(found)["headline"]
-    assert said.startswith(
-        "The forecast to take is “evidence-scaling --safe”, though it is not shown to be better than "
-    )
+    assert said.startswith("The forecast to take is “evidence-scaling --safe”, though it is not shown to be better")

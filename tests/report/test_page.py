@@ -141,19 +141,13 @@ def test_the_table_shows_the_figures_of_the_assessment(name, digits, page):
 
 def test_a_dot_stands_in_its_interval_and_a_worse_figure_further_to_the_right(digits):
     for line in summarise(digits)["table"]:
-        drawn = [
-            (place[key], one[key])
-            for place, one in zip(line["places"], line["estimates"], strict=True)
-            for key in DRAWN
-        ]
-        drawn = sorted(one for one in drawn if one[0] is not None)
+        pairs = zip(line["places"], line["estimates"], strict=True)
+        drawn = sorted((place[key], one[key]) for place, one in pairs for key in DRAWN if place[key] is not None)
         assert [value for _, value in drawn] == sorted(value for _, value in drawn)
         assert all(3 <= place <= 97 for place, _ in drawn)
         zero = drawn[0][1] if line["estimates"][0]["noise_floor"] is None else 0.0
-        _, value = drawn[-1]
-        assert [at for at, _ in drawn] == pytest.approx(
-            [3 + 94 * (v - zero) / (value - zero) for _, v in drawn], abs=0.02
-        )
+        for at, value in drawn:
+            assert at == pytest.approx(3 + 94 * (value - zero) / (drawn[-1][1] - zero), abs=0.02)
 
 
 def test_the_tables_of_bins_show_the_figures_of_the_curve(digits, page):
@@ -203,8 +197,7 @@ def test_hostile_names_are_shown_and_not_run():
 
 def test_one_assessment_needs_no_name(digits, tmp_path):
     write_report(digits["before"], tmp_path / "r.html", title="Ä")
-    text = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert text == render({"forecast": digits["before"]}, title="Ä")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == render({"forecast": digits["before"]}, title="Ä")
 
 
 def test_a_page_that_exists_is_kept_unless_forced(digits, tmp_path):
@@ -239,9 +232,8 @@ N = 1000
 
 def binary(*groups):
     """Rows of a score that say ``says`` while the event occurs in a share ``comes`` of them."""
-    prob = np.repeat([says for says, _ in groups], N)
     truth = np.concatenate([np.arange(N) < round(comes * N) for _, comes in groups])
-    return assess(truth, prob, n_resamples=99)
+    return assess(truth, np.repeat([says for says, _ in groups], N), n_resamples=99)
 
 
 def by_prediction(*groups):
@@ -395,9 +387,7 @@ REFUSED = [
     ({}, {}, ValueError, "at least one assessment; got an empty dict"),
     ({"a": ONE, "b": ONE}, OF_ONE, TypeError, "advice must say which .*; got one for a, b"),
 ]
-REFUSED += [
-    (one, {}, TypeError, "a report must be of type Assessment; got") for one in (3, "x", [], {"a": 1}, {"a": None})
-]
+REFUSED += [(one, {}, TypeError, "a report must be of type Assessment") for one in (3, "x", [], {"a": 1}, {"a": None})]
 REFUSED += [
     ({"f": ONE}, {what: {"g": ()}}, ValueError, f"{what} must be of forecasts of the report; got g for f")
     for what in ASIDE
@@ -419,7 +409,5 @@ def test_what_no_report_can_be_made_of_is_refused(found, beside, error, said):
 def test_an_assessment_without_the_metrics_of_the_sentences_is_refused(missing):
     metrics = [name for name in (*NEEDED, "brier") if name != missing]
     assessment = assess(*ODD["three classes"](), metrics=metrics, n_resamples=1)
-    with pytest.raises(
-        ValueError, match=rf"a report needs accuracy, nll, ece; 'mine' was assessed without {missing}\. Add"
-    ):
+    with pytest.raises(ValueError, match=rf"needs accuracy, nll, ece; 'mine' was assessed without {missing}\. Add"):
         summarise({"mine": assessment})

@@ -1,6 +1,5 @@
 """What the studies of the papers count, draw and print, without the files of others: the verdicts are in test_verdicts.py."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +26,8 @@ from studies.top_label import networks as top_label
 
 
 def test_what_the_survey_did_not_run_or_does_not_measure_is_not_judged():
-    assert {claim.key for claim in survey.CLAIMS if claim.says is Verdict.NOT_JUDGED} == {
-        "isotonic-cost",
-        "fig-12-network",
-    }
+    not_judged = {claim.key for claim in survey.CLAIMS if claim.says is Verdict.NOT_JUDGED}
+    assert not_judged == {"isotonic-cost", "fig-12-network"}
 
 
 def test_every_sentence_about_networks_rests_on_ten():
@@ -130,8 +127,7 @@ def test_rows_of_one_prediction_can_part_in_the_published_bins_and_no_other_cell
     rng = np.random.default_rng(1)
     prob = rng.permutation(np.linspace(0.01, 0.99, 200))
     y = (rng.random(200) < prob).astype(int)
-    distinct = as_published((y, prob), introsort(prob.tolist()))
-    np.testing.assert_allclose(distinct, of_the_library((y, prob)))
+    np.testing.assert_allclose(as_published((y, prob), introsort(prob.tolist())), of_the_library((y, prob)))
     tied = prob.round(1)
     orders = [np.lexsort((rng.permutation(200), tied)) for _ in range(5)]
     found = np.array([as_published((y, tied), order) for order in orders])
@@ -141,9 +137,8 @@ def test_rows_of_one_prediction_can_part_in_the_published_bins_and_no_other_cell
 
 def rare_events():
     """Predictions whose lowest scores hold no event, so that blocks of rate 0 are parted by the largest size alone."""
-    score = np.arange(1, 201) / 400
     y = (np.arange(200) >= 150) & (np.arange(200) % 3 == 0)
-    return y.astype(int), score
+    return y.astype(int), np.arange(1, 201) / 400
 
 
 def test_the_printed_cut_joins_neighbouring_blocks_of_equal_rate_beyond_the_largest_size():
@@ -196,15 +191,11 @@ CELLS = Path(__file__).parents[1] / "data" / "resnet50_cells.csv"
 @pytest.fixture(scope="module")
 def resnet():
     """Of each predicted class and bin of its score two rows, right and wrong, that weigh what the test rows do."""
-    with CELLS.open() as lines:
-        cells = [
-            (int(c["predicted"]), int(c["rows"]), int(c["right"]), float(c["sum_of_scores"]))
-            for c in csv.DictReader(lines)
-        ]
-    predicted, rows, right, total = (np.array(column) for column in zip(*cells, strict=True))
+    cells = np.genfromtxt(CELLS, delimiter=",", names=True)
+    predicted, rows, right = cells["predicted"].astype(int), cells["rows"], cells["right"]
     label = np.concatenate([predicted, (predicted + 1) % 10])
-    weight = np.concatenate([right, rows - right]).astype(float)
-    return label, np.tile(total / rows, 2), np.tile(predicted, 2), weight
+    weight = np.concatenate([right, rows - right])
+    return label, np.tile(cells["sum_of_scores"] / rows, 2), np.tile(predicted, 2), weight
 
 
 def test_the_errors_of_a_network_on_cifar_are_those_of_independent_code(resnet):
@@ -240,9 +231,7 @@ def test_so_have_the_tables_that_vary_one_setting(number, monkeypatch):
 
 
 def test_the_printed_lines_are_those_of_eight_networks():
-    assert {metric: len(top_label_printed.lines(metric)) for metric in ("TL-ECE", "TL-MCE", "CW-ECE")} == {
-        "TL-ECE": 8, "TL-MCE": 8, "CW-ECE": 8,
-    }  # fmt: skip
+    assert [len(top_label_printed.lines(metric)) for metric in ("TL-ECE", "TL-MCE", "CW-ECE")] == [8, 8, 8]
     assert top_label_printed.lines("CW-ECE")["ResNet-50 (CIFAR-10)"]["CW-HB"] == 0.28
 
 
@@ -263,14 +252,8 @@ def test_a_network_is_measured_at_every_size_that_leaves_rows_to_test():
 
 
 def test_the_printed_algorithm_misses_the_smallest_upper_set_and_the_lemma_does_not():
-    assert claims_methods.upper_set([1, 2, 1], claims_methods.gains([1, 1, 0]), 2, claims_methods.as_printed) == [
-        0,
-        1,
-        2,
-    ]
-    assert claims_methods.upper_set([1, 2, 1], claims_methods.gains([1, 1, 0]), 2, claims_methods.as_in_the_lemma) == [
-        1
-    ]
+    for way, expected in ((claims_methods.as_printed, [0, 1, 2]), (claims_methods.as_in_the_lemma, [1])):
+        assert claims_methods.upper_set([1, 2, 1], claims_methods.gains([1, 1, 0]), 2, way) == expected
     assert claims_methods.misses(40, 6, 3, claims_methods.as_printed) > 0
     assert claims_methods.misses(40, 6, 3, claims_methods.as_in_the_lemma) == 0
 

@@ -189,12 +189,8 @@ def duel(better, different=30, ahead=5, behind=2):
     return {**of, "low": -0.1, "median": 0.0, "high": 0.1}
 
 
-WINS, LOSES, EVEN, FEW = (
-    duel(25),
-    duel(5, ahead=2, behind=5),
-    duel(16),
-    duel(8, ahead=2, behind=5),
-)  # the last: p = 0.016
+WINS, LOSES, EVEN = duel(25), duel(5, ahead=2, behind=5), duel(16)
+FEW = duel(8, ahead=2, behind=5)  # p = 0.016
 OTHERS = dict.fromkeys(("TS", "MS", "FIR", "SCIR"), WINS)
 
 
