@@ -24,10 +24,7 @@ from calibrant import (
     spiegelhalter_test,
 )
 from calibrant._core.registry import HOMES, entries, find
-from calibrant.calibrators import (
-    EvidenceScaling,
-    IsotonicRecursivePartitioning,
-)
+from calibrant.calibrators import EvidenceScaling, IsotonicRecursivePartitioning
 from calibrant.cli.commands import USUAL_TESTS
 from calibrant.datasets import make_survey_forecast
 from calibrant.decisions import confusion_table

@@ -250,10 +250,7 @@ def changed(values, at, value):
 
 GAP = pa.array(SHARE, mask=np.arange(N_ROWS) == 2001)
 WRONG = [
-    (
-        made_table(changed(SHARE, 4100, np.nan)),
-        r"p\.parquet, row group 2: y_prob must be .*nan at index 100\.",
-    ),
+    (made_table(changed(SHARE, 4100, np.nan)), r"p\.parquet, row group 2: y_prob must be .*nan at index 100\."),
     (made_table(GAP), r"row group 1: y_prob must be finite; got nan at index 1\."),
     (made_table(changed(SHARE, 5999, 1.5)), r"row group 2: .*1\.5.* 1999"),
     (made_table(event=changed(CAME, 2100, 7)), r"row group 1: y_true must be among the classes .*got 7 at index 100"),

@@ -133,11 +133,7 @@ UNSAVED = [
     (lambda: CalibratedClassifier(GaussianNB()), NotFittedError, "not fitted yet"),
     (lambda: Unregistered().fit(PROB[:, 0], TRUTH == 0), TypeError, r"must be a .*; got Unregistered\. "),
     (lambda: ByNotion(Unregistered(), "class-wise").fit(PROB, TRUTH), TypeError, r"must be a .*; got Unregistered\. "),
-    (
-        lambda: LogisticRegression().fit(PROB, TRUTH),
-        TypeError,
-        r"must be a .*; got LogisticRegression\. ",
-    ),
+    (lambda: LogisticRegression().fit(PROB, TRUTH), TypeError, r"must be a .*; got LogisticRegression\. "),
     (lambda: by_notion(Last()), TypeError, r"and notions, .* that are registered; got Last\("),
     (
         lambda: SafeCalibrator(random_state=np.random.RandomState(0)).fit(PROB, TRUTH),
@@ -325,19 +321,9 @@ DAMAGES = [
     ("temperature", ("calibrator", "method"), "os.system", "calibrator must be one of .*'temperature'"),
     ("temperature", (*FITTED_PART, "temperature_"), -1, "temperature_ must be a number, at least 1e-100; got -1"),
     ("temperature", FITTED_PART, lambda fitted: fitted | {"left_": 1.0}, "'left_' is no fitted attribute of Temp"),
-    (
-        "temperature",
-        (*FITTED_PART, "temperature_"),
-        {"array": [1.0], "dtype": "S999"},
-        "dtype must be one",
-    ),
+    ("temperature", (*FITTED_PART, "temperature_"), {"array": [1.0], "dtype": "S999"}, "dtype must be one"),
     ("temperature", ("calibrator",), lambda _: SIERPINSKI, "depth must be at most 12; got 1000000000"),
-    (
-        "temperature",
-        ("calibrator",),
-        lambda _: OF_ONE_SCORE,
-        "classes must be two for IsotonicCal",
-    ),
+    ("temperature", ("calibrator",), lambda _: OF_ONE_SCORE, "classes must be two for IsotonicCal"),
     ("in a safe one", (*FITTED_PART, "calibrator_"), UNFITTED, "calibrator_ must be a fitted calibrator;"),
     ("temperature", ("classes",), [], r"classes must be two or more .*; got \[\]"),
     ("temperature", (), {"classes": [0], "columns": 1}, r"classes must be two or more .*; got \[0\]"),
@@ -346,27 +332,12 @@ DAMAGES = [
     ("temperature", ("classes",), [0, "1", 2, 3], "classes must be two or more numbers, booleans or w"),
     ("temperature", ("classes",), [0, 1, 2, 10**30], "classes must be finite numbers of 64 bits"),
     ("temperature", ("classes",), [-1, 1, 2, 2**63], "classes must be finite numbers of 64 bits, signed or unsigned"),
-    (
-        "temperature",
-        (),
-        {"classes": LONG, "columns": 1000},
-        "classes must be words of like lengths;",
-    ),
+    ("temperature", (), {"classes": LONG, "columns": 1000}, "classes must be words of like lengths;"),
     ("temperature", ("columns",), 5, "columns must be as many as classes, 4; got 5"),
     ("temperature", (), {"column_names": ["a", "b", "c"]}, "columns must name each of the 4 columns"),
     ("temperature", (), {"column_names": ["\ud800", "b", "c", "d"]}, r"column_names must be words that UTF-8 can"),
-    (
-        "temperature",
-        ("classes",),
-        ["\ud800", "b", "c", "d"],
-        r"classes must be words that UTF-8 can encode;",
-    ),
-    (
-        "not normalised",
-        ("calibrator", "parameters", "calibrator"),
-        "temperature",
-        "of one score; got .*Temperature",
-    ),
+    ("temperature", ("classes",), ["\ud800", "b", "c", "d"], r"classes must be words that UTF-8 can encode;"),
+    ("not normalised", ("calibrator", "parameters", "calibrator"), "temperature", "of one score; got .*Temperature"),
 ]
 
 
