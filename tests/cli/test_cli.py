@@ -9,26 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibrant import (
-    ByNotion,
-    IsotonicCalibration,
-    SafeCalibrator,
-    TemperatureScaling,
-    advise,
-    assess,
-    classwise_calibration_error,
-    decide,
-    hosmer_lemeshow_test,
-    load_calibrator,
-    load_digits_forecast,
-    spiegelhalter_test,
-)
+from calibrant import ByNotion, SafeCalibrator, TemperatureScaling, advise, assess, load_calibrator
 from calibrant._core.registry import HOMES, entries, find
-from calibrant.calibrators import EvidenceScaling, IsotonicRecursivePartitioning
+from calibrant.calibrators import EvidenceScaling, IsotonicCalibration, IsotonicRecursivePartitioning
 from calibrant.cli.commands import USUAL_TESTS
-from calibrant.datasets import make_survey_forecast
-from calibrant.decisions import confusion_table
+from calibrant.datasets import load_digits_forecast, make_survey_forecast
+from calibrant.decisions import confusion_table, decide
 from calibrant.interop.tables import read_table, write_table
+from calibrant.metrics import classwise_calibration_error
+from calibrant.significance import hosmer_lemeshow_test, spiegelhalter_test
 
 RNG = np.random.default_rng(5)
 LOGIT = RNG.normal(0.0, 2.0, (80, 3))

@@ -13,19 +13,13 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from calibrant import (
-    TemperatureScaling,
-    assess,
-    calibration_error,
-    expected_calibration_error,
-    predictions,
-    reliability_curve,
-)
+from calibrant import TemperatureScaling, assess, calibration_error, predictions, reliability_curve
 from calibrant._core.border import as_problem
 from calibrant.binning import EqualWidth
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop import calibrated
 from calibrant.interop.engines import ROWS_OF_A_PARTITION, DaskPredictions
+from calibrant.metrics import expected_calibration_error
 from calibrant.metrics.decompositions import squared_losses
 from calibrant.metrics.estimate import _events_by_cell, cells
 from calibrant.notions import ClassWise, Confidence
@@ -149,7 +143,7 @@ WORK = {
         (row.estimate.value, *(row.estimate.interval or ())) for row in assess(*data, metrics=SOME).rows
     ],
     "curve": lambda *data: reliability_curve(*data).panels[0].bins.outcome_sum,
-    "smooth": lambda *data: expected_calibration_error(*data),
+    "smooth": expected_calibration_error,
     "temperature": lambda *data: TemperatureScaling().fit(*reversed(data)).temperature_,
 }
 

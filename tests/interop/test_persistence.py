@@ -14,24 +14,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import calibrant
-from calibrant import (
-    ByNotion,
-    CalibratedClassifier,
-    EqualMass,
-    HistogramBinning,
-    IsotonicCalibration,
-    NormalizedFlattenedIsotonic,
-    SafeCalibrator,
-    SortedCumulativeIsotonic,
-    StructuredMatrixScaling,
-    TemperatureScaling,
-    load_calibrator,
-    save_calibrator,
-)
+from calibrant import ByNotion, CalibratedClassifier, SafeCalibrator, StructuredMatrixScaling, TemperatureScaling
 from calibrant._core.registry import _ENTRIES, Entry, entries
-from calibrant.binning import Projection
-from calibrant.calibrators import BinaryCalibrator, CanonicalBinning
-from calibrant.interop import to_js, to_numpy, to_onnx, to_sql
+from calibrant.binning import EqualMass, Projection
+from calibrant.calibrators import BinaryCalibrator, CanonicalBinning, HistogramBinning, IsotonicCalibration
+from calibrant.interop import load_calibrator, save_calibrator, to_js, to_numpy, to_onnx, to_sql
 from calibrant.interop.save import VERSION, decode, encode, from_document, to_document
 from calibrant.notions import OneVsRest, ThresholdedClassWise, TopKConfidence, TopKLabel, as_notion
 
@@ -253,8 +240,8 @@ BODIES = {
     "by notion": lambda: by_notion("top-label"),
     "canonical": lambda: CanonicalBinning(Projection(5)).fit(PROB, TRUTH),
     "histogram": lambda: HistogramBinning(EqualMass(5)).fit(PROB[:, 0], TRUTH == 0),
-    "NA-FIR": lambda: NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, TRUTH),
-    "SCIR": lambda: SortedCumulativeIsotonic(epsilon=1e-3).fit(PROB, TRUTH),
+    "NA-FIR": lambda: calibrant.NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, TRUTH),
+    "SCIR": lambda: calibrant.SortedCumulativeIsotonic(epsilon=1e-3).fit(PROB, TRUTH),
     "in a safe one": FITTED["safe canonical"],
 }
 
