@@ -26,11 +26,15 @@ class Shell:
         """The command line of one command."""
         return Shell(self.capsys, command)
 
-    def out(self, *words):
-        """What a command prints that succeeds."""
+    def told(self, *words):
+        """What a command that succeeds prints, and what it says on stderr."""
         code, out, err = self(*words)
         assert code == 0, err
-        return out
+        return out, err
+
+    def out(self, *words):
+        """What a command that succeeds prints."""
+        return self.told(*words)[0]
 
     def json(self, *words):
         """What it prints as JSON."""

@@ -1,6 +1,8 @@
 """Every option of every command does something: the parsers are walked, and an option without an exercise fails the test."""
 
 import argparse
+import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +17,9 @@ RNG = np.random.default_rng(11)
 N = 120
 P = RNG.uniform(0.02, 0.98, N)
 Y = (RNG.random(N) < P**1.3).astype(int)
-THREE = RNG.dirichlet(np.ones(3), N)
-OF_THREE = (RNG.random((N, 1)) > THREE.cumsum(axis=1)).sum(axis=1).clip(0, 2)
 WEIGHT = RNG.integers(1, 5, N)
 PROB = {"p_0": 1 - P, "p_1": P}
+FIRST = np.arange(N) < 9
 FILES = {
     "plain": {"label": Y, **PROB, "w": WEIGHT},
     "label": {"outcome": Y, "label": Y[::-1], **PROB, "w": WEIGHT},
@@ -28,17 +29,11 @@ FILES = {
     "answers": {"right": np.where(Y, "C", "I"), "stated": 100 * P, "w": WEIGHT},
     "percent": {"label": Y, "p_0": 100 * (1 - P), "p_1": 100 * P, "w": WEIGHT},
     "normalize": {"label": Y, "p_0": 3 * (1 - P), "p_1": 3 * P, "w": WEIGHT},
-    "impossible": {
-        "label": Y,
-        "p_0": np.where(np.arange(N) < 9, Y, 1 - P),
-        "p_1": np.where(np.arange(N) < 9, 1 - Y, P),
-    },
-    "formulas": {"label": Y, **PROB, "note": np.repeat("=1+1", N)},
+    "impossible": {"label": Y, "p_0": np.where(FIRST, Y, 1 - P), "p_1": np.where(FIRST, 1 - Y, P)},
     "beside": {"label": Y, "old": P**2, "new": P},
     "keys": {"key": np.arange(N), "label": Y, **PROB},
     "models": {"key": np.tile(np.arange(N // 2), 2), "who": np.repeat(["a", "b"], N // 2), "label": Y, **PROB},
     "dated": {"label": Y, **PROB, "day": (np.datetime64("2024-01-15") + np.arange(N) % 30).astype(str)},
-    "three": {"label": OF_THREE, "p_0": THREE[:, 0], "p_1": THREE[:, 1], "p_2": THREE[:, 2]},
 }
 """Tables by the option that they are for; each stands in a folder of its own, so that what is printed is the same."""
 
@@ -67,203 +62,163 @@ class Case:
     with ``code`` and, where it is ``same``, with the answer to the plain file.
     """
 
-    words: tuple = ()
+    words: str = ""
     file: str = "plain"
     code: int = 0
     refused: int = 0
     same: bool = False
-    instead: tuple | None = None
+    instead: str = ""
     says: str = ""
     idle: bool = False
 
 
+def changing(*lines):
+    """Cases of options that change the answer, and no more: of each line the last option."""
+    return {re.findall(r"--\S+", line)[-1]: Case(line) for line in lines}
+
+
 OF_COLUMNS = {
-    "--label": Case(("--label", "outcome"), "label", same=True),
-    "--prob": Case(("--prob", "p_0,p_1"), "prob", refused=2, same=True),
-    "--logit": Case(("--logit", "a,b"), "logit", refused=2),
-    "--weight": Case(("--weight", "w")),
-    "--correct": Case(("--correct", "right", "--confidence", "stated"), "answers", refused=2),
-    "--confidence": Case(("--correct", "right", "--confidence", "stated"), "answers", refused=2),
-    "--classes": Case(("--classes", "a,b"), "classes", refused=2),
-    "--rows": Case(("--rows", "10:115")),
-    "--where": Case(("--where", "w >= 2")),
-    "--percent": Case(("--percent",), "percent", refused=2, same=True),
-    "--normalize": Case(("--normalize",), "normalize", refused=2, same=True),
+    "--label": Case("--label outcome", "label", same=True),
+    "--prob": Case("--prob p_0,p_1", "prob", refused=2, same=True),
+    "--logit": Case("--logit a,b", "logit", refused=2),
+    "--classes": Case("--classes a,b", "classes", refused=2),
+    "--percent": Case("--percent", "percent", refused=2, same=True),
+    "--normalize": Case("--normalize", "normalize", refused=2, same=True),
+    **changing("--weight w", "--rows 10:115"),
 }
-NOT_WATCHED = "--correct", "--confidence", "--where"
-OF_A_NOTION = {"--notion": Case(("--notion", "confidence")), "--pos-label": Case(("--pos-label", "0"))}
-SAMPLE = Case(("--sample", "90"))
-ON_ERROR = Case(("--on-error", "skip"), same=True, idle=True)
+OF_ANSWERS = dict.fromkeys(
+    ("--correct", "--confidence"), Case("--correct right --confidence stated", "answers", refused=2)
+)
+OF_ROWS = {**OF_COLUMNS, **OF_ANSWERS, **changing("--where 'w >= 2'")}
+OF_A_NOTION = changing("--notion confidence", "--pos-label 0")
 OF_MEASURING = {
-    "--metrics": Case(("--metrics", "nll,rmsce")),
-    "--bins": Case(("--bins", "7")),
-    "--binning": Case(("--binning", "equal-mass")),
-    "--level": Case(("--level", "0.5")),
-    "--resamples": Case(("--resamples", "12")),
-    "--clip": Case(("--clip", "0.01"), "impossible"),
-    "--seed": Case(("--seed", "5")),
+    "--clip": Case("--clip 0.01", "impossible"),
+    **changing("--metrics nll,rmsce", "--bins 7", "--binning equal-mass", "--level 0.5", "--resamples 12", "--seed 5"),
 }
-OUTPUT = Case(says="wrote ")
-FORCE = Case(("--force",), says="wrote ", idle=True)
+IN_BATCHES = {"--on-error": Case("--on-error skip", same=True, idle=True), **changing("--sample 90")}
+WRITING = {"--output": Case(says="wrote "), "--force": Case("--force", says="wrote ", idle=True)}
 
 CASES = {
     "assess": {
         "files": Case(says="120 rows, 2 classes, event: class 1"),
-        "--sample": SAMPLE,
-        "--on-error": ON_ERROR,
-        **OF_COLUMNS,
+        "--json": Case("--json", says='"rows": 120'),
+        "--fail-if": Case("--fail-if 'ece > 0'", code=1),
+        **IN_BATCHES,
+        **OF_ROWS,
         **OF_A_NOTION,
         **OF_MEASURING,
-        "--json": Case(("--json",), says='"rows": 120'),
-        "--fail-if": Case(("--fail-if", "ece > 0"), code=1),
     },
     "test": {
         "files": Case(says="120 rows, event: class 1"),
-        "--sample": SAMPLE,
-        "--on-error": ON_ERROR,
-        **OF_COLUMNS,
+        "--json": Case("--json", says='"rows": 120'),
+        "--fail-below": Case("--fail-below 0.9", code=1),
+        "--resamples": Case("--resamples 77", says="77 draws"),
+        **changing("--tests cox", "--seed 5"),
+        **IN_BATCHES,
+        **OF_ROWS,
         **OF_A_NOTION,
-        "--tests": Case(("--tests", "cox")),
-        "--json": Case(("--json",), says='"rows": 120'),
-        "--fail-below": Case(("--fail-below", "0.9"), code=1),
-        "--resamples": Case(("--resamples", "77"), says="77 draws"),
-        "--seed": Case(("--seed", "5"), "plain"),
     },
-    "advise": {
-        "file": Case(says="120 of 120 rows"),
-        "--other": Case(("--other", "g.csv")),
-        **OF_COLUMNS,
-        "--seed": Case(("--seed", "5")),
-    },
+    "advise": {"file": Case(says="120 of 120 rows"), **OF_ROWS, **changing("--other g.csv", "--seed 5")},
     "compare": {
         "files": Case(says="120 rows, 2 classes"),
-        **OF_COLUMNS,
-        "--calibrators": Case(("--calibrators", "beta, temperature --safe"), says="f + temperature --safe"),
-        "--id": Case(instead=("g.csv", "f.csv", "--id", "key"), file="keys", says="111 rows, 2 classes"),
-        "--by": Case(("--by", "w"), says="w 3"),
-        "--overlapping": Case(("--by", "w", "--overlapping", "--metric", "ece"), says="any group"),
-        "--over": Case(instead=("f.csv", "--over", "w"), says="period"),
-        "--every": Case(instead=("f.csv", "--over", "day", "--every", "month"), file="dated", says="2024-02"),
-        "--jobs": Case(("--jobs", "1"), same=True, idle=True),
-        "--memory": Case(("--memory", "kept"), same=True, idle=True),
-        "--model": Case(instead=("f.csv", "--model", "who", "--id", "key"), file="models", says="60 rows, 2 classes"),
-        "--forecasts": Case(instead=("f.csv", "--forecasts", "old,new"), file="beside", refused=2, says="Keep old"),
-        "--names": Case(("--names", "old"), says="old + platt"),
-        "--metric": Case(("--metric", "brier,ece"), says="all rows"),
-        "--folds": Case(("--folds", "3")),
-        "--bins": Case(("--metric", "ece", "--bins", "4")),
-        "--binning": Case(("--metric", "ece", "--binning", "equal-mass")),
-        "--level": Case(("--level", "0.5"), says="50% interval"),
-        "--resamples": Case(("--metric", "ece", "--resamples", "29")),
-        "--seed": Case(("--seed", "5")),
-        "--pos-label": Case(("--metric", "ece", "--pos-label", "0")),
-        "--json": Case(("--json",), says='"recommended": "'),
-        "--fail-if": Case(("--fail-if", "nll.difference < 1"), code=1),
-        "--report": Case(("--report", "out.htm")),
-        "--force": Case(("--force",), idle=True),
+        "--calibrators": Case("--calibrators 'beta, temperature --safe'", says="f + temperature --safe"),
+        "--id": Case(instead="g.csv f.csv --id key", file="keys", says="111 rows, 2 classes"),
+        "--by": Case("--by w", says="w 3"),
+        "--overlapping": Case("--by w --overlapping --metric ece", says="any group"),
+        "--over": Case(instead="f.csv --over w", says="period"),
+        "--every": Case(instead="f.csv --over day --every month", file="dated", says="2024-02"),
+        "--jobs": Case("--jobs 1", same=True, idle=True),
+        "--memory": Case("--memory kept", same=True, idle=True),
+        "--model": Case(instead="f.csv --model who --id key", file="models", says="60 rows, 2 classes"),
+        "--forecasts": Case(instead="f.csv --forecasts old,new", file="beside", refused=2, says="Keep old"),
+        "--names": Case("--names old", says="old + platt"),
+        "--metric": Case("--metric brier,ece", says="all rows"),
+        "--level": Case("--level 0.5", says="50% interval"),
+        "--json": Case("--json", says='"recommended": "'),
+        "--fail-if": Case("--fail-if 'nll.difference < 1'", code=1),
+        "--force": Case("--force", idle=True),
+        **OF_ROWS,
+        **changing("--folds 3", "--seed 5", "--report out.htm", "--metric ece --pos-label 0", "--metric ece --bins 4"),
+        **changing("--metric ece --binning equal-mass", "--metric ece --resamples 29"),
     },
     "fit": {
         "file": Case(says="on 120 rows"),
-        "--sample": SAMPLE,
-        "--on-error": ON_ERROR,
-        **OF_COLUMNS,
-        "--other": Case(("--other", "g.csv")),
-        "--method": Case(("--method", "platt")),
-        "--notion": Case(("--notion", "top-label")),
-        "--set": Case(("--method", "beta", "--set", "parameters=ab")),
-        "--safe": Case(("--safe",)),
-        "--output": OUTPUT,
-        "--force": FORCE,
+        **IN_BATCHES,
+        **OF_ROWS,
+        **changing("--other g.csv", "--method platt", "--notion top-label", "--method beta --set parameters=ab"),
+        **changing("--safe"),
+        **WRITING,
     },
     "apply": {
         "calibrator": Case(says="120 rows"),
         "file": Case(says="calibrated p_0, p_1"),
-        **OF_COLUMNS,
-        "--label": Case(("--label", "outcome"), "label", same=True, idle=True),  # it is copied, whatever its name
-        "--weight": Case(
-            ("--weight", "w"), same=True, idle=True
-        ),  # weights are for fitting; here they are columns like others
-        "--classes": Case(("--classes", "b,a"), "classes", code=2),
-        "--on-error": ON_ERROR,
-        "--top": Case(instead=("top.json", "f.csv", "-o", "out.csv", "--top"), says="predicted, probability"),
-        "--output": OUTPUT,
-        "--force": FORCE,
+        **OF_ROWS,
+        # Labels and weights are for fitting: here they are copied, whatever their names.
+        "--label": Case("--label outcome", "label", same=True, idle=True),
+        "--weight": Case("--weight w", same=True, idle=True),
+        "--classes": Case("--classes b,a", "classes", code=2),
+        "--on-error": IN_BATCHES["--on-error"],
+        "--top": Case(instead="top.json f.csv -o out.csv --top", says="predicted, probability"),
+        **WRITING,
     },
     "export": {
         "calibrator": Case(says="TemperatureScaling for sql"),
-        "--to": Case(("--to", "js")),
-        "--dialect": Case(("--dialect", "sqlite")),
-        "--table": Case(("--table", "scored")),
-        "--columns": Case(("--columns", "a, b"), says='r."b"'),
-        "--keep": Case(("--keep", "id,day")),
-        "--output": OUTPUT,
-        "--force": FORCE,
+        "--columns": Case("--columns 'a, b'", says='r."b"'),
+        **changing("--to js", "--dialect sqlite", "--table scored", "--keep id,day"),
+        **WRITING,
     },
     "decide": {
         "file": Case(says="class 1 from a probability of 0.5 on"),
-        **OF_COLUMNS,
-        "--costs": Case(("--costs", "0,4;1,0")),
-        "--extra": Case(("--costs", "0,4,1;1,0,1", "--extra", "ask"), says="ask"),
-        "--target-risk": Case(("--target-risk", "0.45"), says="the true error rate is at most 0.45"),
-        "--output": OUTPUT,
-        "--force": FORCE,
+        "--extra": Case("--costs '0,4,1;1,0,1' --extra ask", says="ask"),
+        "--target-risk": Case("--target-risk 0.45", says="the true error rate is at most 0.45"),
+        **OF_ROWS,
+        **changing("--costs '0,4;1,0'"),
+        **WRITING,
     },
     "report": {
         "files": Case(says="From “f” to “g”, on the same 120 rows"),
-        "--sample": SAMPLE,
-        "--on-error": Case(("--on-error", "skip"), idle=True),
-        **OF_COLUMNS,
+        "--calibrator": Case("--calibrator calibrator.json", says="f, calibrated"),
+        "--names": Case("--names old,new", says="From “old” to “new”"),
+        "--picture": Case(instead="f.csv -o out.html --picture out.svg", says="out.html and out.svg"),
+        "--on-error": Case("--on-error skip", idle=True),
+        **OF_ROWS,
         **OF_A_NOTION,
         **OF_MEASURING,
-        "--calibrator": Case(("--calibrator", "calibrator.json"), says="f, calibrated"),
-        "--names": Case(("--names", "old,new"), says="From “old” to “new”"),
-        "--picture": Case(instead=("f.csv", "-o", "out.html", "--picture", "out.svg"), says="out.html and out.svg"),
-        "--title": Case(("--title", "Monday")),
-        "--output": OUTPUT,
-        "--force": FORCE,
+        **changing("--sample 90", "--title Monday"),
+        **WRITING,
     },
     "plan": {
         "file": Case(says="those of the pilot's 120 rows"),
-        **{name: case for name, case in OF_COLUMNS.items() if name not in ("--classes", *NOT_WATCHED)},
-        "--label": Case(("--label", "outcome"), "label", same=True, idle=True),  # labels are not needed
-        "--detect": Case(("--detect", "0.2")),
-        "--width": Case(
-            instead=("--width", 0.5, "--event-rate", 0.3, "--metric", "calibration-slope"), says="of the slope"
-        ),
-        "--guarantee": Case(instead=("--guarantee", 0.1, "--level", 0.1), says="2,660 rows"),
-        "--classes": Case(instead=("--guarantee", 0.1, "--classes", 10, "--level", 0.1), says="38,200 rows"),
-        "--accuracy": Case(instead=("--detect", 0.2, "--classes", 3, "--accuracy", 0.6), says="accuracy 0.6"),
-        "--event-rate": Case(instead=("--detect", 0.2, "--event-rate", 0.3), says="event rate 0.3"),
-        "--auc": Case(instead=("--detect", 0.2, "--event-rate", 0.3, "--auc", 0.9), says="ROC curve 0.9"),
-        "--metric": Case(("--metric", "rmsce"), says="true RMSCE of 0.15"),
-        "--notion": Case(("--notion", "confidence")),
-        "--bins": Case(("--bins", "5")),
-        "--binning": Case(("--binning", "equal-mass")),
-        "--wrong": Case(("--wrong", "too high"), says="too high predictions"),
-        "--power": Case(("--power", "0.6"), says="power 0.6"),
-        "--level": Case(("--level", "0.2"), says="level 0.2"),
-        "--seed": Case(("--seed", "5")),
-        "--json": Case(("--json",), says='"figure": "power"'),
+        **OF_COLUMNS,
+        "--label": Case("--label outcome", "label", same=True, idle=True),  # labels are not needed
+        "--width": Case(instead="--width 0.5 --event-rate 0.3 --metric calibration-slope", says="of the slope"),
+        "--guarantee": Case(instead="--guarantee 0.1 --level 0.1", says="2,660 rows"),
+        "--classes": Case(instead="--guarantee 0.1 --classes 10 --level 0.1", says="38,200 rows"),
+        "--accuracy": Case(instead="--detect 0.2 --classes 3 --accuracy 0.6", says="accuracy 0.6"),
+        "--event-rate": Case(instead="--detect 0.2 --event-rate 0.3", says="event rate 0.3"),
+        "--auc": Case(instead="--detect 0.2 --event-rate 0.3 --auc 0.9", says="ROC curve 0.9"),
+        "--metric": Case("--metric rmsce", says="true RMSCE of 0.15"),
+        "--wrong": Case("--wrong 'too high'", says="too high predictions"),
+        "--power": Case("--power 0.6", says="power 0.6"),
+        "--level": Case("--level 0.2", says="level 0.2"),
+        "--json": Case("--json", says='"figure": "power"'),
+        **changing("--detect 0.2", "--notion confidence", "--bins 5", "--binning equal-mass", "--seed 5"),
     },
     "monitor": {
         "files": Case(says="f (reference)  120"),
-        **{name: case for name, case in OF_COLUMNS.items() if name not in NOT_WATCHED},
+        "--window": Case("--window 40", says="rows 40:80"),
+        "--by": Case("--by w", says="w 3"),
+        "--alpha": Case("--alpha 0.01", says="it takes evidence of 100"),
+        "--fail-on-alarm": Case("--fail-on-alarm", "impossible", code=1),
+        "--state": Case("--state state.json", idle=True),
+        "--json": Case("--json", says='"drift_evidence": null'),
+        **OF_COLUMNS,
         **OF_A_NOTION,
-        "--window": Case(("--window", "40"), says="rows 40:80"),
-        "--time": Case(("--time", "w")),
-        "--reference": Case(("--reference", "0")),
-        "--by": Case(("--by", "w"), says="w 3"),
-        "--alpha": Case(("--alpha", "0.01"), says="it takes evidence of 100"),
-        "--fail-on-alarm": Case(("--fail-on-alarm",), "impossible", code=1),
-        "--state": Case(("--state", "state.json"), idle=True),
-        "--bins": Case(("--bins", "7")),
-        "--resamples": Case(("--resamples", "12")),
-        "--json": Case(("--json",), says='"drift_evidence": null'),
-        "--output": OUTPUT,
-        "--force": FORCE,
+        **changing("--time w", "--reference 0", "--bins 7", "--resamples 12"),
+        **WRITING,
     },
-    "demo": {"--output": OUTPUT, "--force": FORCE},
-    "list": {"kind": Case(instead=("tests",), says="kuiper")},
+    "demo": WRITING,
+    "list": {"kind": Case(instead="tests", says="kuiper")},
 }
 
 
@@ -284,6 +239,10 @@ def test_every_option_of_every_command_has_an_exercise():
     }
 
 
+NAMED = {case.file: case.words for case in OF_ROWS.values() if case.file in ("logit", "classes", "answers")}
+"""How the columns of a table are named to a calibrator of its own."""
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     """A folder for each table, with a calibrator of its columns."""
@@ -293,14 +252,9 @@ def folders(tmp_path_factory):
         write_table(home / name / "f.csv", table)
         other = {key: column[:111][::-1] for key, column in table.items()} if name == "keys" else table
         write_table(home / name / "g.csv", other)
-        own = name in ("plain", "logit", "classes", "three", "answers")
-        source = home / (name if own else "plain") / "f.csv"
-        words = {
-            "logit": ["--logit", "a,b"],
-            "classes": ["--classes", "a,b"],
-            "answers": ["--correct", "right", "--confidence", "stated"],
-        }.get(name, [])
-        fitted = [source, "-o", home / name / "calibrator.json", "--method", "temperature", *words]
+        of = name if name in NAMED else "plain"
+        words = NAMED.get(name, "").split()
+        fitted = [home / of / "f.csv", "-o", home / name / "calibrator.json", "--method", "temperature", *words]
         assert cli.main(list(map(str, ["fit", *fitted]))) == 0
     fitted = [home / "plain" / "f.csv", "-o", home / "plain" / "top.json", "--notion", "top-label"]
     assert cli.main(list(map(str, ["fit", *fitted]))) == 0
@@ -349,15 +303,13 @@ def test_an_option_does_something(command, option, run, monkeypatch):
         code, _, err, kept = run(case.file, plain, keep=True)
         assert (code, kept) == (2, {name: "mine"})
         assert f"{name} already exists. Pass --force (force=True in Python), or choose another name." in err
-    words = [*plain, *case.words] if case.instead is None else [command, *case.instead]
+    words = [command, *shlex.split(case.instead)] if case.instead else [*plain, *shlex.split(case.words)]
     code, out, err, written = run(case.file, words)
     assert code == case.code, err
     assert any(case.says in text for text in (out, *written.values()))
     assert "mine" not in written.values()
     if option in ("--force", "--output"):
-        assert list(written) == [
-            plain[-1] if command == "demo" else next(w for w in plain if str(w).startswith("out."))
-        ]
+        assert list(written) == [next(word for word in plain if str(word).startswith("out."))]
     if case.same:
         _require_same((code, out, written), run("plain", plain))
     if words != plain and not case.idle:

@@ -45,8 +45,7 @@ def test_it_says_what_the_function_says(files):
 
 def test_rows_are_matched_by_an_identifier_whatever_their_order(files):
     run, order = files
-    code, out, err = run("compare", "a.csv", "turned.parquet", "--prob", "p", "--id", "key", "--json")
-    assert code == 0
+    out, err = run.told("compare", "a.csv", "turned.parquet", "--prob", "p", "--id", "key", "--json")
     assert "note: left out 20 rows of a.csv, not in all files" in err
     kept = np.sort(order)
     expected = compare(Y[kept], {"a": P[kept], "turned": Q[kept]})
@@ -58,8 +57,7 @@ def test_models_of_other_labels_are_each_judged_by_their_own(files):
     right = Y.copy()
     right[:7] = 1 - right[:7]
     write_table("own.csv", {"key": KEY, "label": right, "p": Q})
-    code, out, err = run("compare", "a.csv", "own.csv", "--prob", "p", "--id", "key", "--json")
-    assert code == 0
+    out, err = run.told("compare", "a.csv", "own.csv", "--prob", "p", "--id", "key", "--json")
     assert "note: own has other labels than a in 7 of 200 rows: each is judged by its own labels" in err
     assert figures(out)["own"]["value"] == pytest.approx(
         compare({"a": Y, "own": right}, {"a": P, "own": Q})["own"].value
@@ -72,8 +70,7 @@ def test_models_of_other_labels_are_each_judged_by_their_own(files):
 def test_files_of_other_rows_are_independent_samples(rows, said, files):
     run, _ = files
     write_table("c.csv", {"label": Y[rows], "p": Q[rows]})
-    code, out, err = run("compare", "a.csv", "c.csv", "--prob", "p", "--json")
-    assert code == 0
+    out, err = run.told("compare", "a.csv", "c.csv", "--prob", "p", "--json")
     assert f"calibrant: note: c.csv has {said}" in err
     assert "than a.csv: they are compared as independent samples" in err
     expected = compare({"a": Y, "c": Y[rows]}, {"a": P, "c": Q[rows]}, paired=False)

@@ -108,10 +108,10 @@ def framed(X):
     return pandas.DataFrame(table, columns=columns).assign(row=np.arange(len(X))), columns
 
 
-def by_onnx(calibrator, X):
+def by_onnx(calibrator, X, **options):
     pytest.importorskip("onnx")
     session = pytest.importorskip("onnxruntime").InferenceSession
-    model = session(to_onnx(calibrator).SerializeToString(), providers=["CPUExecutionProvider"])
+    model = session(to_onnx(calibrator, **options).SerializeToString(), providers=["CPUExecutionProvider"])
     return model.run(None, {"x": X.reshape(len(X), -1)})[0]
 
 
@@ -123,13 +123,12 @@ def by_torch(calibrator, X):
     return found.numpy()
 
 
-def by_js(calibrator, X, folder):
+def by_js(calibrator, X):
     if (node := shutil.which("node")) is None:
         pytest.skip("node is not installed")
-    place = folder / "calibrator.mjs"
-    run_all = f"\nconsole.log(JSON.stringify({json.dumps(X.tolist())}.map(calibrate)));"
-    place.write_text(to_js(calibrator) + run_all, encoding="utf-8")
-    return np.array(json.loads(subprocess.run([node, place], capture_output=True, text=True, check=True).stdout))
+    asked = f"{to_js(calibrator)}\nconsole.log(JSON.stringify({json.dumps(X.tolist())}.map(calibrate)));".encode()
+    words = [node, "--input-type=module"]
+    return np.array(json.loads(subprocess.run(words, input=asked, capture_output=True, check=True).stdout))
 
 
 LANGUAGES = {

@@ -33,18 +33,16 @@ def table(at=slice(None), label=LABEL):
     return pa.table({"id": np.arange(N)[at], "y": label[at], **columns})
 
 
+WRITERS = {".parquet": pa.parquet.write_table, ".feather": pa.feather.write_feather, ".csv": pa.csv.write_csv}
+
+
 def rows(read):
     return scan(read, Plan()).rows
 
 
 def write(path, at=slice(None), label=LABEL):
-    whole = table(at, label)
-    if path.suffix == ".parquet":
-        pa.parquet.write_table(whole, path, row_group_size=2500)
-    elif path.suffix == ".feather":
-        pa.feather.write_feather(whole, path, chunksize=1000)
-    else:
-        pa.csv.write_csv(whole, path)
+    options = {".parquet": {"row_group_size": 2500}, ".feather": {"chunksize": 1000}}.get(path.suffix, {})
+    WRITERS[path.suffix](table(at, label), path, **options)
     return path
 
 
@@ -100,8 +98,7 @@ def test_streams_of_arrow_and_batches_of_tables_are_read(source):
 
 def test_weights_labels_and_logits_are_read(tmp_path):
     weight, logit = RNG.random(N), np.log(PROB)
-    named = {f"z_{k}": logit[:, k] for k in range(3)}
-    source = pa.table({"true": WORDS, "w": weight, **named})
+    source = pa.table({"true": WORDS, "w": weight, **{f"z_{k}": logit[:, k] for k in range(3)}})
     read = predictions(source, label="true", weight="w", labels=["cat", "dog", "eel"])
     expected = calibration_error(LABEL, logit, sample_weight=weight, input="logit")
     assert calibration_error(read) == pytest.approx(expected, rel=1e-12)
@@ -192,12 +189,11 @@ def test_a_file_is_read_row_group_by_row_group(tmp_path):
 
 
 def test_one_thread_gives_the_digits_of_several(monkeypatch):
-    plan = Plan(noise=True)
-    sums = []
+    found = []
     for workers in (1, 3):
         monkeypatch.setattr(streamed, "n_processors", lambda workers=workers: workers)
-        sums.append((measure(stream(6)), scan(stream(6), plan).rows))
-    assert sums[0] == sums[1]
+        found.append((measure(stream(6)), scan(stream(6), Plan(noise=True)).rows))
+    assert found[0] == found[1]
 
 
 def test_an_error_ends_the_threads_that_read_ahead():
@@ -250,10 +246,7 @@ def changed(values, at, value):
 
 GAP = pa.array(SHARE, mask=np.arange(N_ROWS) == 2001)
 WRONG = [
-    (
-        made_table(changed(SHARE, 4100, np.nan)),
-        r"p\.parquet, row group 2: y_prob must be .*nan at index 100\.",
-    ),
+    (made_table(changed(SHARE, 4100, np.nan)), r"p\.parquet, row group 2: y_prob must be .*nan at index 100\."),
     (made_table(GAP), r"row group 1: y_prob must be finite; got nan at index 1\."),
     (made_table(changed(SHARE, 5999, 1.5)), r"row group 2: .*1\.5.* 1999"),
     (made_table(event=changed(CAME, 2100, 7)), r"row group 1: y_true must be among the classes .*got 7 at index 100"),
@@ -285,9 +278,8 @@ def test_a_row_group_that_is_damaged_is_named_or_left_out(tmp_path):
     data = bytearray(path.read_bytes())
     data[start : start + 400] = bytes(400)
     path.write_bytes(data)
-    with pytest.raises(
-        ValueError, match=r"p\.parquet, row group 1 must be readable; it is not: .*\. Was it cut or damaged\?"
-    ):
+    said = r"p\.parquet, row group 1 must be readable; it is not: .*\. Was it cut or damaged\?"
+    with pytest.raises(ValueError, match=said):
         calibration_error(predictions(path))
     found = assess(predictions(path, on_error="skip"), n_resamples=20)
     assert (found.n_rows, found.left_out) == (4000, 1)
@@ -295,12 +287,9 @@ def test_a_row_group_that_is_damaged_is_named_or_left_out(tmp_path):
 
 @pytest.mark.parametrize("ending", ["parquet", "feather", "csv"])
 def test_a_file_that_is_cut_is_named_or_left_out(ending, tmp_path):
-    writers = {"parquet": pa.parquet.write_table, "feather": pa.feather.write_feather, "csv": pa.csv.write_csv}
     for name in ("a", "b"):
-        writers[ending](made_table(), tmp_path / f"{name}.{ending}")
-    path = tmp_path / f"b.{ending}"
-    cut = b"y,p\n1,2,3\n" if ending == "csv" else path.read_bytes()[:-100]
-    path.write_bytes(cut)
+        WRITERS[f".{ending}"](made_table(), path := tmp_path / f"{name}.{ending}")
+    path.write_bytes(b"y,p\n1,2,3\n" if ending == "csv" else path.read_bytes()[:-100])
     with pytest.raises(ValueError, match=rf"b\.{ending}.* must be .*readable"):
         calibration_error(predictions(tmp_path))
     read = predictions(tmp_path, on_error="skip")
@@ -381,13 +370,10 @@ STATED = DRAWN.random(300).round(4)
 HAPPENED = (DRAWN.random(300) < STATED).astype(int)
 
 
-def lines(separator=",", decimal=".", label=str, before="", note=None):
-    head = separator.join(["y", "p"] + (["note"] if note else []))
-    rows = [
-        separator.join([label(y), f"{p}".replace(".", decimal)] + ([note] if note else []))
-        for y, p in zip(HAPPENED, STATED, strict=True)
-    ]
-    return before + "\n".join([head, *rows]) + "\n"
+def lines(separator=",", decimal=".", label="{}", before="", note=()):
+    rows = [(label.format(y), str(p).replace(".", decimal), *note) for y, p in zip(HAPPENED, STATED, strict=True)]
+    head = ["y", "p", "note"][: len(rows[0])]
+    return before + "".join(separator.join(row) + "\n" for row in [head, *rows])
 
 
 SEPARATORS = {"semicolons": ";", "tabs": "\t"}
@@ -397,10 +383,10 @@ TEXTS = {
     "tabs": lines("\t"),
     "mark": "\ufeff" + lines(),
     "blank lines": lines(before="\n\n"),
-    "quotes": lines(note='"a, ""b""\nc"'),
-    "whole numbers with a point": lines(label=lambda y: f"{y}.0"),
-    "spaces": lines(label=lambda y: f" {y}"),
-    "truth values": lines(label=lambda y: str(bool(y))),
+    "quotes": lines(note=['"a, ""b""\nc"']),
+    "whole numbers with a point": lines(label="{}.0"),
+    "spaces": lines(label=" {}"),
+    "truth values": lines().replace("\n0,", "\nFalse,").replace("\n1,", "\nTrue,"),
     "Windows": lines().replace("\n", "\r\n"),
     "old line ends": lines().replace("\n", "\r"),
 }

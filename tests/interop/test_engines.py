@@ -13,19 +13,13 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from calibrant import (
-    TemperatureScaling,
-    assess,
-    calibration_error,
-    expected_calibration_error,
-    predictions,
-    reliability_curve,
-)
+from calibrant import TemperatureScaling, assess, calibration_error, predictions, reliability_curve
 from calibrant._core.border import as_problem
 from calibrant.binning import EqualWidth
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop import calibrated
 from calibrant.interop.engines import ROWS_OF_A_PARTITION, DaskPredictions
+from calibrant.metrics import expected_calibration_error
 from calibrant.metrics.decompositions import squared_losses
 from calibrant.metrics.estimate import _events_by_cell, cells
 from calibrant.notions import ClassWise, Confidence
@@ -103,9 +97,8 @@ def test_an_engine_leaves_the_sums_of_the_rows_in_memory(made, frame):
     same_sums(scan(found, PLAN), in_memory(frame))
     expected = calibration_error(frame["y"], frame[COLUMNS].to_numpy())
     assert calibration_error(found) == pytest.approx(expected, rel=1e-12)
-    assert (
-        found.sample(5)["y_true"].tolist() == predictions([(frame["y"], frame[COLUMNS])]).sample(5)["y_true"].tolist()
-    )
+    whole = predictions([(frame["y"], frame[COLUMNS])])
+    assert found.sample(5)["y_true"].tolist() == whole.sample(5)["y_true"].tolist()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -150,7 +143,7 @@ WORK = {
         (row.estimate.value, *(row.estimate.interval or ())) for row in assess(*data, metrics=SOME).rows
     ],
     "curve": lambda *data: reliability_curve(*data).panels[0].bins.outcome_sum,
-    "smooth": lambda *data: expected_calibration_error(*data),
+    "smooth": expected_calibration_error,
     "temperature": lambda *data: TemperatureScaling().fit(*reversed(data)).temperature_,
 }
 
@@ -190,6 +183,10 @@ def others(frame, third):
     return [*parts[:3], third(parts[3]), *parts[4:]]
 
 
+def doubled(part):
+    return part.astype({"p_1": float})
+
+
 def unreadable():
     raise OSError("block 3 is damaged")
 
@@ -206,12 +203,7 @@ FAULTS = {
     "no label in the first row": (lambda f: cut(damage(f, y=(0, np.nan))), 0, r"y_true must", 3),
     "unseen class": (lambda f: cut(damage(f, y=(9500, 7.0))), 3, r"got 7 at index 500", 10_999),
     "other columns": (lambda f: others(f, lambda part: part.drop(columns="p_1")), 3, "p_1", 0),
-    "other precision": (
-        lambda f: others(f, lambda part: part.astype({"p_1": float})),
-        3,
-        r"columns of float32.*got 3 columns of float64",
-        10_999,
-    ),
+    "other precision": (lambda f: others(f, doubled), 3, r"columns of float32.*got 3 columns of float64", 10_999),
     "damaged": (lambda f: others(f, damaged_block), 3, r"must be computed; it is not: OSError: block 3 is damaged", 0),
 }
 
