@@ -1,6 +1,7 @@
 """Scores cut into bins: the definitions, edges found by arithmetic, scores in order, the fine grid, and cuts of one's own."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -268,24 +269,13 @@ REFUSED = [
     (lambda: FineGrid(0), ValueError, "per_octave"),
     (lambda: FineGrid(3), ValueError, "per_octave"),
     (lambda: FineGrid(8192), ValueError, "per_octave"),
-    (
-        lambda: as_binning("unique-3"),
-        ValueError,
-        "binning 'unique' must stand without a number; got 'unique-3'. Pass 'unique'",
-    ),
+    (lambda: as_binning("unique-3"), ValueError, "'unique' must stand without a number; got 'unique-3'. Pass 'unique'"),
     (lambda: as_binning("monotonic-sweep-9"), ValueError, "'monotonic-sweep' must stand without a number"),
     (lambda: as_binning("equal-mas-20"), ValueError, "got 'equal-mas-20'. Did you mean 'equal-mass'?"),
     (lambda: as_binning("equal-mass--2"), ValueError, "got 'equal-mass--2'. Did you mean"),
     (lambda: as_binning("equal-mass-0"), ValueError, "n_bins must be a whole number, at least 1; got 0. 10 to 20"),
     (lambda: as_binning("points-per-bin-0"), ValueError, "points_per_bin must be a whole number, at least 1; got 0"),
-    *[
-        (
-            lambda edges=edges: calibration_error([0, 1], [0.2, 0.7], binning=Given(edges)),
-            ValueError,
-            "edges of Given must be",
-        )
-        for edges in NO_EDGES
-    ],
+    *[(partial(cut, Given(edges), [0.2, 0.7]), ValueError, "edges of Given must be") for edges in NO_EDGES],
 ]
 
 

@@ -12,6 +12,7 @@ from calibrant.binning import BoundedIsotonic, Isotonic, as_binning
 
 outcomes = st.lists(st.integers(0, 1), min_size=1, max_size=30)
 sizes = st.tuples(st.integers(0, 8), st.integers(1, 20)).filter(lambda pair: pair[0] <= pair[1])
+endings = st.sampled_from(["bounded", "joined"])
 roomy = sizes.filter(lambda pair: pair[1] >= 2 * pair[0] - 1)
 
 
@@ -79,7 +80,7 @@ def test_scores_of_many_rows_are_pooled_by_the_rule(rows, bounds):
 # What holds of the sizes
 
 
-@given(rows=columns(), bounds=sizes, ending=st.sampled_from(["bounded", "joined"]))
+@given(rows=columns(), bounds=sizes, ending=endings)
 def test_every_bin_holds_the_smallest_size_if_the_rows_do(rows, bounds, ending):
     label, score, weight = rows
     bins = cut(BoundedIsotonic(*bounds, ending), label, score, weight)
@@ -110,12 +111,7 @@ def test_a_share_is_a_number_of_rows(rows):
     np.testing.assert_array_equal(cut(share, *rows).edges, cut(number, label, score, weight).edges)
 
 
-@given(
-    rows=columns(),
-    bounds=sizes,
-    scale=st.sampled_from([0.1, 1 / 3, 0.7]),
-    ending=st.sampled_from(["bounded", "joined"]),
-)
+@given(rows=columns(), bounds=sizes, scale=st.sampled_from([0.1, 1 / 3, 0.7]), ending=endings)
 def test_rows_count_where_weights_are_no_counts(rows, bounds, scale, ending):
     label, score, _ = rows
     binning = BoundedIsotonic(*bounds, ending)
@@ -167,11 +163,7 @@ def test_edges_between_neighbouring_floats_part_them():
 SHARE = r"min_count must be a number, at least 0 and at most 1; got 1\.5\. Pass a share"
 ABOVE = "max_count must be above 0 and at least min_count; got"
 REFUSED = [
-    (
-        {"min_count": -1},
-        ValueError,
-        r"min_count must be a whole number, at least 0; got -1\. Pass a number of rows such as 50",
-    ),
+    ({"min_count": -1}, ValueError, r"min_count must be a whole number, at least 0; got -1\. Pass a number of rows"),
     ({"min_count": 1.5}, ValueError, SHARE),
     ({"max_count": float("nan")}, ValueError, r"max_count must be a number, at least 0 and at most 1; got nan"),
     ({"max_count": 0}, ValueError, rf"{ABOVE} 0 with min_count=0\.05\. Pass"),

@@ -177,9 +177,8 @@ def test_a_sample_is_fitted_as_the_error_says():
         with pytest.raises(ValueError, match=said):
             method.fit(UnreadSimplex(batches))
     rows = batches.sample(100_000)
-    fitted = cals.SplineCalibration(labels=rows["labels"]).fit(
-        rows["y_prob"], rows["y_true"], rows.get("sample_weight")
-    )
+    spline = cals.SplineCalibration(labels=rows["labels"])
+    fitted = spline.fit(rows["y_prob"], rows["y_true"], rows.get("sample_weight"))
     assert fitted.classes_.tolist() == ["yes", "no"]
 
 

@@ -142,12 +142,9 @@ def test_cross_validation_takes_the_best_of_all_stages_of_maps_that_have_not_see
     softening=st.sampled_from([Fraction(3, 10), Fraction(4, 5)]),
     smoothing=st.sampled_from([0.0, 2.0]),
 )
-@example(
-    parts=30, rows=[(4, 1, 1), (2, 1, 1), (0, 1, 1)], softening=Fraction(3, 10), smoothing=0.0
-)  # two cuts gain alike
-@example(
-    parts=20, rows=[(0, 1, 1), (5, 0, 1)], softening=Fraction(4, 5), smoothing=0.0
-)  # the rates of two scores are one
+# Two cuts gain alike; the rates of two scores are one.
+@example(parts=30, rows=[(4, 1, 1), (2, 1, 1), (0, 1, 1)], softening=Fraction(3, 10), smoothing=0.0)
+@example(parts=20, rows=[(0, 1, 1), (5, 0, 1)], softening=Fraction(4, 5), smoothing=0.0)
 def test_a_softened_label_is_the_class_that_came_and_the_event_as_far_as_the_score_says(
     parts, rows, softening, smoothing
 ):

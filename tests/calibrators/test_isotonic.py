@@ -10,12 +10,7 @@ from strategies import columns, scores
 from calibrant import IsotonicCalibration
 from calibrant._core.border import as_problem
 from calibrant.calibrators import CenteredIsotonicCalibration
-from calibrant.calibrators.isotonic import (
-    EnsembleNearIsotonic,
-    NearIsotonicCalibration,
-    NearIsotonicPath,
-    VennAbers,
-)
+from calibrant.calibrators.isotonic import EnsembleNearIsotonic, NearIsotonicCalibration, NearIsotonicPath, VennAbers
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:no calibration row")

@@ -156,9 +156,8 @@ def chosen_without_a_limit(rows, blocks="isotonic", ridge=0.0):
     label, prob, weight = rows
     problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
     blocks_of = partial(nafir.NormalizedFlattenedIsotonic(blocks=blocks)._blocks_of, least=1.0)
-    return nafir.choose_smoothing(
-        nafir.Cells.of(problem), list(folds_of(problem)), blocks_of, ridge, 0.0, lambda units: None
-    )
+    cells, parts = nafir.Cells.of(problem), list(folds_of(problem))
+    return nafir.choose_smoothing(cells, parts, blocks_of, ridge, 0.0, lambda units: None)
 
 
 @given(rows=tables(max_rows=8), blocks=some_blocks)

@@ -47,8 +47,7 @@ def sample(n, a=0.4, b=0.6, seed=0):
 
 def fitted_with_targets(calibrator, label, score, weight):
     """The calibrator, and the targets that it says it was fitted to."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         fitted = clone(calibrator).fit(score, label, weight)
     smoothed = isinstance(fitted, PlattScaling) or any(issubclass(w.category, ConvergenceWarning) for w in said)
     return fitted, twin.platt_targets(label, weight) if smoothed else list(map(float, label))
@@ -72,9 +71,8 @@ def test_the_gradient_vanishes_at_the_curve_or_holds_a_parameter_at_zero(form, r
         slope[held] = np.minimum(slope[held], 0.0)
         assert fitted.a_ >= 0
         assert fitted.b_ >= 0
-    np.testing.assert_allclose(
-        slope, 0.0, atol=1e-6 if form == "quadratic" else 1e-8
-    )  # of a square that goes up to 763
+    # Of a square that goes up to 763.
+    np.testing.assert_allclose(slope, 0.0, atol=1e-6 if form == "quadratic" else 1e-8)
     np.testing.assert_allclose(fitted.calibrate(score), expit([np.dot(features(z), values) for z in x]), rtol=1e-8)
 
 

@@ -193,9 +193,7 @@ def test_logits_reach_the_candidate_as_logits():
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_fewer_rows_than_folds_change_nothing_and_are_told_of(n):
     label, prob = drawn(n)
-    with pytest.warns(
-        CalibrationWarning, match=rf"row for each of the 5 folds of n_folds; got {n}: the forecast is left"
-    ):
+    with pytest.warns(CalibrationWarning, match=f"row for each of the 5 folds of n_folds; got {n}: the forecast is"):
         safe = SafeCalibrator(labels=range(3)).fit(prob, label)
     assert safe.weight_ == 0.0
     assert np.isnan(safe.pooled_loss_)

@@ -109,8 +109,7 @@ def test_rows_drawn_again_and_again_have_one_weight_each_and_are_in_one_fold(k):
     "rows", [drawn_rows(5000, 2, 0, 2), drawn_rows(5000, 3, 0, 1), tied_rows(), drawn_rows(60, 3, 0)]
 )
 def test_rows_that_coincide_are_observations_each(rows):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert observed_rows(*rows).size == len(rows[0])
 
 
@@ -119,8 +118,7 @@ def test_copies_are_warned_of_and_the_hint_ends_it():
     weight = np.random.default_rng(0).integers(5, 15, 150).astype(float)
     with pytest.warns(CalibrationWarning, match=r"1[34]\d\d rows are copies of 150"):
         found = observed_rows(label, prob, weight)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         followed = observed_rows(label, prob, weight / weight.sum())
     np.testing.assert_allclose(rows_of(found)[2], rows_of(followed)[2])
 

@@ -62,12 +62,8 @@ def test_the_overfit_is_the_score_of_the_truth_minus_that_of_the_fit(rows, seed)
     found = overfit_draws(problem, problem.score, 3, np.random.default_rng(seed))
     events = drawn_events(problem, problem.score, 3, np.random.default_rng(seed))
     for value, occurred in zip(found, events, strict=True):
-        drawn = [
-            (s, y, w)
-            for s, e, t in zip(problem.score, occurred, problem.weight, strict=True)
-            for y, w in ((1, e), (0, t - e))
-            if w > 0
-        ]
+        both = (1, occurred), (0, problem.weight - occurred)
+        drawn = [(s, y, w) for y, of in both for s, w in zip(problem.score, of, strict=True) if w > 0]
         assert value == pytest.approx(decomposition.corp(drawn, lambda p, y: (p - y) ** 2)[1], abs=1e-12)
 
 

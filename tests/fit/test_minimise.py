@@ -30,10 +30,9 @@ def log_sum_exp(rows, pull, x, lower=-np.inf):
     lower=st.tuples(*[st.sampled_from([-np.inf, -1.0, 0.0])] * 3).map(np.array),
 )
 def test_it_ends_where_the_gradient_vanishes_or_pushes_against_a_bound(rows, pull, lower):
-    found = newton.minimise(
-        partial(log_sum_exp, rows, pull, lower=lower), np.ones(3), newton.Stop(residual=1e-10), lower=lower
-    )
-    point = log_sum_exp(rows, pull, found.point.x)
+    at = partial(log_sum_exp, rows, pull, lower=lower)
+    found = newton.minimise(at, np.ones(3), newton.Stop(residual=1e-10), lower=lower)
+    point = at(found.point.x)
     assert found.converged
     assert (point.x >= lower).all()
     inside = point.x > lower
@@ -104,11 +103,8 @@ def test_a_function_that_falls_for_ever_has_not_converged(stop):
 
 
 def test_a_last_step_is_one_that_is_short_or_gains_little():
-    rows, pull = np.array([[1.0], [-1.0]]), np.array([0.5])
-    loose, tight = (
-        newton.minimise(partial(log_sum_exp, rows, pull), np.zeros(1), stop)
-        for stop in (newton.Stop(gain=1.0), newton.Stop(gain=1e-20))
-    )
+    at = partial(log_sum_exp, np.array([[1.0], [-1.0]]), np.array([0.5]))
+    loose, tight = (newton.minimise(at, np.zeros(1), newton.Stop(gain=gain)) for gain in (1.0, 1e-20))
     assert loose.n_iter == 1
     assert loose.converged
     assert tight.residual < 1e-15 < loose.residual

@@ -1,8 +1,7 @@
 """Bayesian binning with a loop over binnings and bins. Rows are repeated by their weights beforehand."""
 
-import math
-
 from reference.histogram import bin_of, equal_mass_edges
+from scipy.special import betaln, softmax
 
 
 def sizes(n, spread):
@@ -24,10 +23,6 @@ def binnings(scores, spread):
     return different
 
 
-def log_beta(a, b):
-    return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-
-
 def model(edges, scores, outcomes, prior_rows):
     """Return the log evidence of a binning, and the posterior mean of each bin."""
     n_bins = len(edges) - 1
@@ -37,7 +32,7 @@ def model(edges, scores, outcomes, prior_rows):
         mean = min(max((edges[b] + edges[b + 1]) / 2, 1e-12), 1 - 1e-12)
         alpha, beta = prior_rows / n_bins * mean, prior_rows / n_bins * (1 - mean)
         m, k = sum(occurred), len(occurred) - sum(occurred)
-        evidence += log_beta(m + alpha, k + beta) - log_beta(alpha, beta)
+        evidence += betaln(m + alpha, k + beta) - betaln(alpha, beta)
         values.append((m + alpha) / (m + k + alpha + beta))
     return evidence, values
 
@@ -46,9 +41,8 @@ def fit(scores, outcomes, spread=10.0, prior_rows=2.0):
     """Return for each binning its edges, its values and its posterior probability."""
     cuts = binnings(scores, spread)
     fits = [model(edges, scores, outcomes, prior_rows) for edges in cuts]
-    best = max(evidence for evidence, _ in fits)
-    weights = [math.exp(evidence - best) for evidence, _ in fits]
-    return [(edges, values, w / sum(weights)) for edges, (_, values), w in zip(cuts, fits, weights, strict=True)]
+    weights = softmax([evidence for evidence, _ in fits])
+    return [(edges, values, w) for edges, (_, values), w in zip(cuts, fits, weights, strict=True)]
 
 
 def calibrated(models, score):

@@ -1,6 +1,9 @@
 """Binned calibration errors from the definition. A row is (score, outcome, weight); a problem is a list of rows."""
 
 import math
+from itertools import accumulate
+
+import numpy as np
 
 
 def binary(prob, label, weight):
@@ -12,11 +15,9 @@ def confidence(prob, label, weight):
 
 
 def top_label(prob, label, weight):
-    problems = [[] for _ in prob[0]]
-    for p, y, w in zip(prob, label, weight, strict=True):
-        j = first_top(p)
-        problems[j].append((p[j], y == j, w))
-    return [rows for rows in problems if rows]
+    rows = list(zip(prob, label, weight, strict=True))
+    problems = [[(p[j], y == j, w) for p, y, w in rows if first_top(p) == j] for j in range(len(prob[0]))]
+    return [held for held in problems if held]
 
 
 def class_wise(prob, label, weight):
@@ -60,10 +61,7 @@ def equal_width(n_bins):
     def cut(rows):
         bins = [[] for _ in range(n_bins)]
         for row in rows:
-            b = 0
-            while row[0] > (b + 1) / n_bins:
-                b += 1
-            bins[b].append(row)
+            bins[sum(row[0] > (b + 1) / n_bins for b in range(n_bins))].append(row)
         return bins
 
     return cut
@@ -92,16 +90,14 @@ def unique(rows):
 
 
 def gap(rows):
-    weight = sum(w for _, _, w in rows)
-    return abs(sum(w * y for _, y, w in rows) / weight - sum(w * s for s, _, w in rows) / weight)
+    score, outcome, weight = zip(*rows, strict=True)
+    return abs(np.average(outcome, weights=weight) - np.average(score, weights=weight))
 
 
 def debiased_squared_gap(rows):
-    weight = sum(w for _, _, w in rows)
-    if weight == 1:
-        return 0.0
-    rate = sum(w * y for _, y, w in rows) / weight
-    return gap(rows) ** 2 - rate * (1 - rate) / (weight - 1)
+    _, outcome, weight = zip(*rows, strict=True)
+    rate = np.average(outcome, weights=weight)
+    return 0.0 if sum(weight) == 1 else gap(rows) ** 2 - rate * (1 - rate) / (sum(weight) - 1)
 
 
 def calibration_error(problems, cut, norm, *, loss=gap, across=None, equal_shares=False):
@@ -121,34 +117,20 @@ def calibration_error(problems, cut, norm, *, loss=gap, across=None, equal_share
 
 
 def combined(values, weights, norm):
-    pairs = list(zip(values, weights, strict=True))
-    if norm == "l1":
-        return sum(w * v for v, w in pairs)
-    if norm == "l2":
-        return math.sqrt(sum(w * v * v for v, w in pairs))
-    if norm == "root":
-        return math.sqrt(max(0.0, sum(w * v for v, w in pairs)))
-    return max(values)
+    if norm == "max":
+        return max(values)
+    mean = np.dot(weights, np.square(values) if norm == "l2" else values)
+    return mean if norm == "l1" else math.sqrt(max(0.0, mean))
 
 
 def share_within(problems, cut, error):
     """Weight of the predictions whose bin is at most so far off."""
     total = sum(w for rows in problems for _, _, w in rows)
-    if total == 0:
-        return 1.0
-    within = 0.0
-    for rows in problems:
-        for held in cut(rows):
-            if held and gap(held) <= error + 1e-12:
-                within += sum(w for _, _, w in held)
-    return within / total
+    bins = [held for rows in problems for held in cut(rows) if held]
+    within = [w for held in bins if gap(held) <= error + 1e-12 for _, _, w in held]
+    return sum(within) / total if total else 1.0
 
 
 def draw(row, u):
     """The class in whose stretch of the unit interval u falls."""
-    reached, total = 0.0, sum(row)
-    for j, p in enumerate(row[:-1]):
-        reached += p
-        if u < reached / total:
-            return j
-    return len(row) - 1
+    return sum(u >= reached / sum(row) for reached in accumulate(row[:-1]))

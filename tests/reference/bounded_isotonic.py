@@ -4,6 +4,7 @@ Outcomes are in the order of their scores. A partition is a list of sizes.
 """
 
 from fractions import Fraction
+from itertools import accumulate
 
 
 def sizes(outcome, least, most, joins=None):
@@ -16,16 +17,12 @@ def sizes(outcome, least, most, joins=None):
         block.append((outcome[i], 1))
         while len(block) > 1:
             (y0, w0), (y1, w1) = block[-2], block[-1]
-            if w0 + w1 > least:
-                if w0 + w1 > most:
-                    break
-                if Fraction(y0, w0) < Fraction(y1, w1):
-                    break
+            if w0 + w1 > least and (w0 + w1 > most or Fraction(y0, w0) < Fraction(y1, w1)):
+                break
             block[-2:] = [(y0 + y1, w0 + w1)]
     last = block[-1][1]
-    does_join = last + least <= most if joins is None else joins(last, least)
     found = [w for _, w in block]
-    if does_join:
+    if last + least <= most if joins is None else joins(last, least):
         found[-1] += least
     elif least > 0:
         found.append(least)
@@ -34,11 +31,8 @@ def sizes(outcome, least, most, joins=None):
 
 def edges(score, sizes):
     """Algorithm 3: edges midway between the scores at which blocks part."""
-    ordered, inner, at = sorted(score), [], 0
-    for size in sizes[:-1]:
-        at += size
-        inner.append((ordered[at - 1] + ordered[at]) / 2)
-    return [0.0, *inner, 1.0]
+    ordered = sorted(score)
+    return [0.0, *((ordered[at - 1] + ordered[at]) / 2 for at in accumulate(sizes[:-1])), 1.0]
 
 
 def of_scores(groups, least, most):
@@ -96,8 +90,5 @@ def spread(outcome):
 
 
 def criterion(outcome, sizes):
-    total, at = Fraction(0), 0
-    for size in sizes:
-        total += spread(outcome[at : at + size])
-        at += size
-    return total / len(outcome)
+    ends = accumulate(sizes)
+    return sum(spread(outcome[end - size : end]) for size, end in zip(sizes, ends, strict=True)) / len(outcome)

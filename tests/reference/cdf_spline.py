@@ -39,7 +39,7 @@ def fit(score, outcome, weight, n_knots):
     cardinal = [(list(row), natural(knots, row)) for row in np.eye(n_knots)]
 
     def cumulative(t):
-        return sum(r * (min(max(t, lo), hi) - lo) for r, lo, hi in zip(off, reached[:-1], reached[1:], strict=True))
+        return np.dot(off, np.clip(t, reached[:-1], reached[1:]) - reached[:-1])
 
     gram, right = np.zeros((n_knots, n_knots)), np.zeros(n_knots)
     ends = sorted({*knots, *[min(r, 1.0) for r in reached]})

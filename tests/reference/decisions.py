@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 from reference import isotonic
 
 
@@ -19,13 +20,8 @@ def shifted(row, factor):
 
 
 def log_likelihood(prob, weight, old, new):
-    total = 0.0
-    for row, w in zip(prob, weight, strict=True):
-        mixture = sum(p * q / o for p, q, o in zip(row, new, old, strict=True))
-        if mixture <= 0:
-            return -math.inf
-        total += w * math.log(mixture)
-    return total / sum(weight)
+    with np.errstate(divide="ignore"):
+        return np.average(np.log(np.array(prob) @ np.divide(new, old)), weights=weight)
 
 
 def em(prob, weight, old, n_steps):

@@ -3,6 +3,7 @@
 import math
 import sys
 
+import numpy as np
 from reference import isotonic
 
 EPSILON = sys.float_info.epsilon
@@ -20,41 +21,33 @@ def log(p, y):
 
 
 def squared_distance(p, q):
-    return sum((a - b) ** 2 for a, b in zip(p, q, strict=True))
+    return np.square(np.subtract(p, q)).sum()
 
 
 def kullback_leibler(p, q):
-    return sum(b * (math.log(max(b, EPSILON)) - math.log(max(a, EPSILON))) for a, b in zip(p, q, strict=True) if b > 0)
+    return np.dot(q, np.log(np.maximum(q, EPSILON)) - np.log(np.maximum(p, EPSILON)))
 
 
 SCORES = {"brier": (brier, squared_distance), "log": (log, kullback_leibler)}
 
 
-def mean(values, weight):
-    return sum(v * w for v, w in zip(values, weight, strict=True)) / sum(weight)
-
-
-def one_hot(y, n_classes):
-    return [float(j == y) for j in range(n_classes)]
+def mean(values, weight, axis=None):
+    return np.average(values, axis=axis, weights=weight)
 
 
 def calibration_refinement(prob, label, weight, score):
     """Mean of d(S, C) and of d(C, Y), C being the class frequencies among equal rows."""
-    d = SCORES[score][1]
-    calibrated = []
-    for p in prob:
-        same = [(y, w) for q, y, w in zip(prob, label, weight, strict=True) if q == p]
-        total = sum(w for _, w in same)
-        calibrated.append([sum(w for y, w in same if y == j) / total for j in range(len(p))])
-    refinement = [d(c, one_hot(y, len(c))) for c, y in zip(calibrated, label, strict=True)]
+    d, occurred = SCORES[score][1], np.eye(len(prob[0]))[label]
+    same = [[i for i, q in enumerate(prob) if q == p] for p in prob]
+    calibrated = [mean(occurred[rows], np.take(weight, rows), axis=0) for rows in same]
+    refinement = [d(c, o) for c, o in zip(calibrated, occurred, strict=True)]
     return mean([d(p, c) for p, c in zip(prob, calibrated, strict=True)], weight), mean(refinement, weight)
 
 
 def epistemic_irreducible(prob, posterior, weight, score):
     """Mean of d(S, Q), and of d(Q, Y) where Y is drawn from Q."""
-    d = SCORES[score][1]
-    k = len(posterior[0])
-    irreducible = [sum(v * d(q, one_hot(j, k)) for j, v in enumerate(q) if v > 0) for q in posterior]
+    d, occurred = SCORES[score][1], np.eye(len(posterior[0]))
+    irreducible = [sum(v * d(q, o) for v, o in zip(q, occurred, strict=True)) for q in posterior]
     return mean([d(p, q) for p, q in zip(prob, posterior, strict=True)], weight), mean(irreducible, weight)
 
 

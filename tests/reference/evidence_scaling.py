@@ -1,8 +1,8 @@
 """Evidence scaling from its definition: one design tensor, whole matrices, and iterations that go on until nothing moves."""
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp, ndtri
+from scipy.optimize import brentq, minimize_scalar
+from scipy.special import expit, log_softmax, logit, ndtri, softmax
 
 FLOORS = (0.0, 1e-7, 1e-5, 1e-4, 1e-3, 4e-3, 1.6e-2, 6e-2)
 
@@ -11,13 +11,9 @@ def log_of(prob, floor):
     return np.log(np.maximum(prob, 1e-12)) if floor == 0.0 else np.log(prob + floor / prob.shape[1])
 
 
-def log_softmax(scores):
-    return scores - logsumexp(scores, axis=1, keepdims=True)
-
-
 def loss_of(prob, label, weight, floor, t, spread):
     """Log loss of all rows at the exponent exp(t), the normal prior of t, and what a floor costs."""
-    z = log_softmax(np.exp(t) * log_of(prob, floor))
+    z = log_softmax(np.exp(t) * log_of(prob, floor), axis=1)
     return -weight @ z[np.arange(len(z)), label] + 0.5 * (t / spread) ** 2 + (0.7 if floor else 0.0)
 
 
@@ -36,15 +32,13 @@ def standardisation(prob, label, weight):
         _, t, floor = min(found)
         spread = np.sqrt((0.1**2 + t**2) / 2.0)
     n, k = weight.sum(), prob.shape[1]
-    raised = np.exp(log_softmax(np.exp(t) * log_of(prob, floor)))
+    raised = softmax(np.exp(t) * log_of(prob, floor), axis=1)
     of_true = raised[np.arange(len(prob)), label]
     c = min(max(2.0 * np.sqrt(weight @ (1.0 - raised.max(axis=1)) / n), 0.05), 1.0)
     share = c / (n + c + 1.0)
     for _ in range(30):
-        parts = [
-            w * (share / k) / ((1 - share) * p + share / k) for w, p in zip(weight, of_true, strict=True) if k * p < 0.5
-        ]
-        before, share = share, (c + sum(parts)) / (n + c + 1.0)
+        parts = weight * (share / k) / ((1 - share) * of_true + share / k)
+        before, share = share, (c + parts[k * of_true < 0.5].sum()) / (n + c + 1.0)
         if abs(share - before) < 1e-3 * before:
             break
     return np.exp(t), floor, min(share, 0.5)
@@ -52,7 +46,7 @@ def standardisation(prob, label, weight):
 
 def standardised(prob, exponent, floor, uniform):
     k = prob.shape[1]
-    return np.log((1 - uniform) * np.exp(log_softmax(exponent * log_of(prob, floor))) + uniform / k)
+    return np.log((1 - uniform) * softmax(exponent * log_of(prob, floor), axis=1) + uniform / k)
 
 
 def quantile(x, weight, at):
@@ -137,14 +131,12 @@ def design_of_many(z, weight, new):
 
 def derivatives(z, design, label, weight, w):
     """Log loss of all rows, its gradient and its Hessian."""
-    log_prob = log_softmax(z + design @ w)
-    value, gradient, hessian = 0.0, np.zeros(len(w)), np.zeros((len(w), len(w)))
-    for i, weight_of_row in enumerate(weight):
-        p = np.exp(log_prob[i])
-        value -= weight_of_row * log_prob[i, label[i]]
-        gradient += weight_of_row * design[i].T @ (p - (np.arange(len(p)) == label[i]))
-        hessian += weight_of_row * design[i].T @ (np.diag(p) - np.outer(p, p)) @ design[i]
-    return value, gradient, hessian
+    log_prob = log_softmax(z + design @ w, axis=1)
+    prob, occurred = np.exp(log_prob), np.eye(z.shape[1])[label]
+    covariance = prob[:, :, None] * np.eye(z.shape[1]) - prob[:, :, None] * prob[:, None, :]
+    gradient = np.einsum("i,ijd,ij->d", weight, design, prob - occurred)
+    hessian = np.einsum("i,ijd,ijk,ike->de", weight, design, covariance, design, optimize=True)
+    return -weight @ (log_prob * occurred).sum(axis=1), gradient, hessian
 
 
 def lowest(z, design, label, weight, ridge, start):
@@ -165,10 +157,6 @@ def lowest(z, design, label, weight, ridge, start):
     return w, hessian
 
 
-def minus_posterior(rho, gamma, square, mean, sd):
-    return -gamma * rho / 2 + np.exp(rho) * square / 2 + ((rho - mean) / sd) ** 2 / 2
-
-
 def most_evident(z, design, names, label, weight, prior):
     """Weights and log-precisions at which MacKay's update with the prior changes nothing any more."""
     groups = list(prior)
@@ -179,14 +167,14 @@ def most_evident(z, design, names, label, weight, prior):
         w, hessian = lowest(z, design, label, weight, ridge, w)
         variance = np.linalg.inv(hessian + np.diag(ridge)).diagonal()
         new = np.empty(len(groups))
-        for h, group in enumerate(groups):
-            mean, sd = prior[group]
+        for h, (mean, sd) in enumerate(prior.values()):
             gamma = member[h].sum() - np.exp(rho[h]) * variance[member[h]].sum()
             square = (w[member[h]] ** 2).sum()
-            told = gamma, square, mean, sd
-            new[h] = minimize_scalar(
-                minus_posterior, args=told, bounds=(-6, 14), method="bounded", options={"xatol": 1e-10}
-            ).x
+
+            def minus_slope(x, gamma=gamma, square=square, mean=mean, sd=sd):
+                return gamma / 2 - np.exp(x) * square / 2 - (x - mean) / sd**2
+
+            new[h] = np.clip(brentq(minus_slope, -60, 60), -6, 14)
         moved, rho = abs(new - rho).max(), rho + np.clip(new - rho, -1.0, 1.0)
         if moved < 1e-8:
             break
@@ -221,14 +209,13 @@ def fitted_fast(prob, label, weight, new):
     delta = 0.0 if k == 2 else np.clip(np.log10(n / 100), 0, 1)
     ridge = np.exp([rho[name] - (name != "temp") * delta for name in names])
     w, _ = lowest(z, design, label, weight, ridge, w)
-    share = 1.0 / (1.0 + np.exp(-advantage - 1.0))
-    return w, share, hessian + np.diag(ridge), rho, z_new, design_new
+    return w, expit(advantage + 1.0), hessian + np.diag(ridge), rho, z_new, design_new
 
 
 def fast(prob, label, weight, new):
     """Probabilities of new rows by the fast form, and the log-precisions."""
     w, share, _, rho, z_new, design_new = fitted_fast(prob, label, weight, new)
-    return share * np.exp(log_softmax(z_new + design_new @ w)) + (1 - share) * new, rho
+    return share * softmax(z_new + design_new @ w, axis=1) + (1 - share) * new, rho
 
 
 def interval(prob, label, weight, new, reach):
@@ -237,7 +224,7 @@ def interval(prob, label, weight, new, reach):
     covariance = np.linalg.inv(a)
 
     def of_map(weights):
-        return np.exp(log_softmax(z_new + design_new @ weights))
+        return softmax(z_new + design_new @ weights, axis=1)
 
     step = 1e-5
     slopes = np.stack([(of_map(w + e) - of_map(w - e)) / (2 * step) for e in step * np.eye(len(w))])
@@ -245,8 +232,8 @@ def interval(prob, label, weight, new, reach):
     mixed = share * one + (1 - share) * new
     variance = share * (np.einsum("dij,de,eij->ij", slopes, covariance, slopes) + (one - mixed) ** 2)
     variance += (1 - share) * (new - mixed) ** 2
-    log_odds, sd = np.log(mixed / (1 - mixed)), np.sqrt(variance) / (mixed * (1 - mixed))
-    return np.stack([1 / (1 + np.exp(-(log_odds + sign * reach * sd))) for sign in (-1, 1)], axis=-1)
+    distance = reach * np.sqrt(variance) / (mixed * (1 - mixed))
+    return np.stack([expit(logit(mixed) - distance), expit(logit(mixed) + distance)], axis=-1)
 
 
 def log_bayes_factor(prob, label, weight, log_precisions, wanted):

@@ -11,27 +11,23 @@ def repeated(label, prob, weight):
     return rows
 
 
-def quantile(values, share_above, share_below):
-    """The value at the share  share_above / share_below  of the way from the first to the last, interpolated exactly."""
-    ordered = [Fraction(value) for value in sorted(values)]
-    at = Fraction((len(ordered) - 1) * share_above, share_below)
-    low = math.floor(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (at - low) * (ordered[high] - ordered[low])
-
-
 def statistic(groups):
     total = 0.0
     for rows in groups:
         for j in range(len(rows[0][1])):
-            occurred = sum(1 for y, _ in rows if y == j)
-            expected = math.fsum(p[j] for _, p in rows)
-            if expected == 0:
-                if occurred:
-                    return math.inf
-                continue
-            total += (occurred - expected) ** 2 / expected
+            occurred, expected = sum(y == j for y, _ in rows), math.fsum(p[j] for _, p in rows)
+            if expected == 0 and occurred:
+                return math.inf
+            total += (occurred - expected) ** 2 / expected if expected else 0.0
     return total
+
+
+def quantile(values, share_above, share_below):
+    """The value at the share  share_above / share_below  of the way from the first to the last, interpolated exactly."""
+    ordered = [Fraction(value) for value in sorted(values)]
+    low, part = divmod(Fraction((len(ordered) - 1) * share_above, share_below), 1)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + part * (ordered[high] - ordered[low])
 
 
 def hosmer_lemeshow(rows, grouping, n_bins):

@@ -1,5 +1,9 @@
 """Histogram binning with loops over bins. Rows are repeated by their weights beforehand."""
 
+from itertools import pairwise
+
+import numpy as np
+
 
 def equal_mass_edges(scores, n_bins):
     """Cut after the rows at which the bins end, or after the last row of equal score; cuts at 1 are left out."""
@@ -28,39 +32,25 @@ def fit(edges, scores, outcomes, empty, smoothing=0.0, interior=False):
 
     With ``interior`` a bin of several rows is less one row on its inner edge: of rows that tie there, their mean.
     """
-    n_bins = len(edges) - 1
-    rows = [[] for _ in range(n_bins)]
+    middle = [(low + high) / 2 for low, high in pairwise(edges)]
+    rows = [[] for _ in middle]
     for s, y in zip(scores, outcomes, strict=True):
         rows[bin_of(edges, s)].append((s, y))
-    events, numbers = [], []
-    for b in range(n_bins):
-        occurred = [y for _, y in rows[b]]
-        tied = [y for s, y in rows[b] if interior and s in edges[1:-1]]
-        left_out = len(occurred) > 1 and len(tied) > 0
-        events.append(sum(occurred) - (sum(tied) / len(tied) if left_out else 0))
-        numbers.append(len(occurred) - left_out)
-    middle = [(edges[b] + edges[b + 1]) / 2 for b in range(n_bins)]
-    filled = [b for b in range(n_bins) if rows[b]]
-    rates = {b: (events[b] + smoothing) / (numbers[b] + 2 * smoothing) for b in filled}
-    values = []
-    for b in range(n_bins):
-        if b in rates:
-            values.append(rates[b])
-        elif empty == "midpoint":
-            values.append(middle[b])
-        elif empty == "base-rate":
-            values.append(sum(outcomes) / len(outcomes))
-        elif empty == "identity":
-            values.append(None)
-        else:
-            below, above = [c for c in filled if c < b], [c for c in filled if c > b]
-            if not below or not above:
-                values.append(rates[above[0] if above else below[-1]])
-            else:
-                left, right = below[-1], above[0]
-                part = (middle[b] - middle[left]) / (middle[right] - middle[left])
-                values.append((1 - part) * rates[left] + part * rates[right])
-    return values
+    rates = {}
+    for b, held in enumerate(rows):
+        events, number = sum(y for _, y in held), len(held)
+        tied = [y for s, y in held if interior and s in edges[1:-1]]
+        if number > 1 and tied:
+            events, number = events - sum(tied) / len(tied), number - 1
+        if held:
+            rates[b] = (events + smoothing) / (number + 2 * smoothing)
+    filled = {
+        "midpoint": middle,
+        "base-rate": [sum(outcomes) / len(outcomes)] * len(middle),
+        "identity": [None] * len(middle),
+        "interpolate": np.interp(middle, [middle[b] for b in rates], list(rates.values())),
+    }
+    return [rates.get(b, value) for b, value in enumerate(filled[empty])]
 
 
 def calibrated(edges, values, score):

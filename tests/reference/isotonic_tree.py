@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import pairwise
 
+from reference import isotonic
 from reference.near_isotonic import points
 
 
@@ -51,18 +52,10 @@ def grow(score, outcome, weight, max_bins=None):
 
 def values(score, outcome, weight, regions, smoothing=0):
     """Return the value of each region: so many rows of each class more, out-of-order neighbours pooled, then the event rate."""
-    counts = []
-    for region in regions:
-        rows = [(Fraction(w), int(y)) for s, y, w in zip(score, outcome, weight, strict=True) if s in region]
-        counts.append(
-            (sum(w for w, _ in rows) + 2 * Fraction(smoothing), sum(w * y for w, y in rows) + Fraction(smoothing))
-        )
-    n = len(counts)
-
-    def mean(a, b):
-        return sum(k for _, k in counts[a : b + 1]) / sum(m for m, _ in counts[a : b + 1])
-
-    pooled = [max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)]
+    more, place = Fraction(smoothing), {s: at for at, region in enumerate(regions) for s in region}
+    at, numbers = [place[s] for s in score], list(range(len(regions)))
+    outcomes = [*map(int, outcome), *(0 for _ in numbers), *(1 for _ in numbers)]
+    _, pooled = isotonic.fit(at + 2 * numbers, outcomes, [*map(Fraction, weight), *(more for _ in 2 * numbers)])
     return [float(value) for value in pooled]
 
 

@@ -1,50 +1,37 @@
-"""The squared kernel calibration error from its definition: sums over pairs, one at a time."""
+"""The squared kernel calibration error from its definition: a table of all pairs of rows."""
 
-import math
-from statistics import median
-
-
-def distance(p, q):
-    return sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2
+import numpy as np
+from scipy.spatial.distance import cdist, pdist
 
 
-def term(p, y, q, z, bandwidth):
-    """k(p, q) <e_y - p, e_z - q>"""
-    product = sum(((y == j) - p[j]) * ((z == j) - q[j]) for j in range(len(p)))
-    return math.exp(-distance(p, q) / bandwidth) * product
+def terms(prob, label, bandwidth):
+    """k(p, q) <e_y - p, e_z - q> of each pair of rows; distances are half those of city blocks."""
+    residual = np.eye(len(prob[0]))[label] - prob
+    return np.exp(-cdist(prob, prob, "cityblock") / 2 / bandwidth) * (residual @ residual.T)
 
 
-def repeated(prob, label, weight):
-    return [(tuple(p), y) for p, y, w in zip(prob, label, weight, strict=True) for _ in range(int(w))]
+def repeated(rows, weight):
+    return np.repeat(rows, np.array(weight, dtype=int), axis=0)
 
 
 def unbiased(prob, label, weight, bandwidth):
     """Over whole weights, as repeated rows; None without a pair."""
-    rows = repeated(prob, label, weight)
-    n = len(rows)
-    terms = [term(*rows[i], *rows[j], bandwidth) for i in range(n) for j in range(n) if i != j]
-    return math.fsum(terms) / len(terms) if terms else None
+    found = terms(repeated(prob, weight), repeated(label, weight), bandwidth)
+    n = len(found)
+    return (found.sum() - found.trace()) / (n * (n - 1)) if n > 1 else None
 
 
 def biased(prob, label, weight, bandwidth):
-    rows = repeated(prob, label, weight)
-    return math.fsum(term(*a, *b, bandwidth) for a in rows for b in rows) / len(rows) ** 2
+    return terms(repeated(prob, weight), repeated(label, weight), bandwidth).mean()
 
 
 def unbiased_with_weights(prob, label, weight, bandwidth):
     """Over weights that are not whole: a row makes no pair with itself."""
-    total = mass = 0.0
-    for i, (p, y, v) in enumerate(zip(prob, label, weight, strict=True)):
-        for j, (q, z, w) in enumerate(zip(prob, label, weight, strict=True)):
-            if i != j:
-                total += v * w * term(p, y, q, z, bandwidth)
-                mass += v * w
-    return total / mass
+    mass = np.outer(weight, weight) * (1.0 - np.eye(len(weight)))
+    return np.average(terms(prob, label, bandwidth), weights=mass)
 
 
 def bandwidth(prob, weight):
     """Median distance over pairs of different forecasts, as repeated rows."""
-    rows = [tuple(p) for p, w in zip(prob, weight, strict=True) for _ in range(int(w))]
-    found = [distance(rows[i], rows[j]) for i in range(len(rows)) for j in range(i)]
-    found = [d for d in found if d > 1e-12]
-    return median(found) if found else 1.0
+    found = pdist(repeated(prob, weight), "cityblock") / 2
+    return np.median(found[found > 1e-12]) if (found > 1e-12).any() else 1.0

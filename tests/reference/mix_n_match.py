@@ -1,9 +1,9 @@
 """Multi-class isotonic regression, isotonic regression after temperature, and mixtures of three forecasts, by definition."""
 
-import math
-
+import numpy as np
 from reference import isotonic
 from scipy.optimize import minimize
+from scipy.special import log_softmax
 
 
 def divided(row, forecast):
@@ -18,35 +18,23 @@ def multiclass_isotonic(prob, label, weight, new, epsilon):
     return [divided([isotonic.step(distinct, values, p) + epsilon * p for p in row], row) for row in new]
 
 
-def log_softmax(row, temperature):
-    scores = [math.log(max(p, 1e-12)) / temperature for p in row]
-    total = sum(math.exp(s - max(scores)) for s in scores)
-    return [s - max(scores) - math.log(total) for s in scores]
-
-
-def softened(row, temperature):
-    """Softmax of the logarithms over T; logarithms of the result are rounded to ten digits."""
-    return [math.exp(round(log, 10)) for log in log_softmax(row, temperature)]
+def tempered(prob, temperature):
+    """Softmax of the logarithms over T."""
+    return log_softmax(np.log(np.maximum(prob, 1e-12)) / temperature, axis=1)
 
 
 def isotonic_temperature(prob, label, weight, new, temperature, epsilon):
-    """One map a class, fitted to the scores at the temperature."""
-    soft, other = ([softened(row, temperature) for row in rows] for rows in (prob, new))
-    maps = [isotonic.fit([s[k] for s in soft], [y == k for y in label], weight) for k in range(len(prob[0]))]
+    """One map a class, fitted to the scores at the temperature, of which logarithms are rounded to ten digits."""
+    soft, other = (np.exp(tempered(rows, temperature).round(10)) for rows in (prob, new))
+    maps = [isotonic.fit(s.tolist(), [y == k for y in label], weight) for k, s in enumerate(soft.T)]
     return [divided([isotonic.step(*maps[k], s) + epsilon * s for k, s in enumerate(row)], row) for row in other]
-
-
-def parts(row, temperature):
-    return [math.exp(log) for log in log_softmax(row, temperature)], list(row), [1 / len(row)] * len(row)
 
 
 def mixture_loss(prob, label, weight, temperature, mix):
     """Mean log loss of a mixture of softmax(z / T), the forecast and the uniform one."""
-    loss = 0.0
-    for row, y, w in zip(prob, label, weight, strict=True):
-        value = sum(m * part[y] for m, part in zip(mix, parts(row, temperature), strict=True))
-        loss += w * (-math.log(value) if value > 0 else math.inf)
-    return loss / sum(weight)
+    prob = np.array(prob)
+    value = mix[0] * np.exp(tempered(prob, temperature)) + mix[1] * prob + mix[2] / prob.shape[1]
+    return -np.average(np.log(value[np.arange(len(label)), label]), weights=weight)
 
 
 def least_mixture_loss(prob, label, weight, temperature):

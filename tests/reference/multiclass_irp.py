@@ -2,14 +2,15 @@
 
 from itertools import product
 
+import numpy as np
+from reference.recursive_split import lattice, sides
 from reference.roc_surface import can_be_parted, side
 
 ROUNDING = 1e-12
 
 
 def grid(n_classes, steps):
-    counts = [c for c in product(range(steps + 1), repeat=n_classes) if sum(c) == steps]
-    return [[c / steps for c in some] for some in counts]
+    return [[count / steps for count in point] for point in lattice(n_classes, steps)]
 
 
 def all_splits(points):
@@ -19,8 +20,7 @@ def all_splits(points):
 
 
 def on_closed_side(point, gamma, k):
-    over = [a - g for a, g in zip(point, gamma, strict=True)]
-    return over[k] >= max(over) - 1e-9
+    return k in sides(point, gamma)
 
 
 def sums(rows, label, weight, n_classes):
@@ -28,27 +28,20 @@ def sums(rows, label, weight, n_classes):
 
 
 def rates(total, smoothing):
-    mass = sum(total) + len(total) * smoothing
-    return [(c + smoothing) / mass for c in total]
+    return (np.array(total) + smoothing) / (sum(total) + len(total) * smoothing)
 
 
 def quality(rows, parts, label, weight, n_classes):
     mean = rates(sums(rows, label, weight, n_classes), 0.0)
-    found = 0.0
-    for part in parts:
-        own = sums(part, label, weight, n_classes)
-        found += sum(own) * sum(abs(a - b) for a, b in zip(rates(own, 0.0), mean, strict=True))
-    return found
+    of_parts = [sums(part, label, weight, n_classes) for part in parts]
+    return sum(sum(own) * np.abs(rates(own, 0.0) - mean).sum() for own in of_parts)
 
 
 def is_monotone_at(gamma, prob, value):
     """Whether values can be parted as the point parts forecasts: by a threshold for each pair of classes."""
     of = [side(p, gamma) for p in prob]
-    for x, y in product(range(len(prob)), repeat=2):
-        i, j = of[x], of[y]
-        if i != j and value[x][i] - value[x][j] < value[y][i] - value[y][j] - ROUNDING:
-            return False
-    return True
+    pairs = ((of[x], of[y], value[x] - value[y]) for x, y in product(range(len(prob)), repeat=2))
+    return all(over[i] >= over[j] - ROUNDING for i, j, over in pairs)
 
 
 def fit(prob, label, weight, candidates_of, *, smoothing=0.0, max_regions=None):
@@ -73,11 +66,9 @@ def fit(prob, label, weight, candidates_of, *, smoothing=0.0, max_regions=None):
                 if m <= ROUNDING or (best and m <= best[0] + ROUNDING):
                     continue
                 regions = [nodes[u] for u in open_ if u != v] + held
-                value = [None] * n
+                value = np.empty((n, n_classes))
                 for rows in regions:
-                    r = rates(sums(rows, label, weight, n_classes), smoothing)
-                    for i in rows:
-                        value[i] = r
+                    value[rows] = rates(sums(rows, label, weight, n_classes), smoothing)
                 points = [*(g for _, g, _ in splits), gamma]
                 if all(is_monotone_at(g, prob, value) for g in points):
                     best = (m, v, gamma, parts)

@@ -1,9 +1,8 @@
 """The linear-logit family by a generic minimiser on objectives written from their definitions; small problems only."""
 
 import numpy as np
+from scipy import special
 from scipy.optimize import minimize
-from scipy.special import logsumexp
-from scipy.special import softmax as softmax_of
 
 
 def log_of(prob):
@@ -12,30 +11,28 @@ def log_of(prob):
 
 
 def softmax(score):
-    return softmax_of(score, axis=1)
+    return special.softmax(score, axis=1)
 
 
 def mean_log_loss(score, label, weight):
-    of_row = logsumexp(score, axis=1) - np.asarray(score)[np.arange(len(label)), label]
-    return np.average(of_row, weights=weight)
+    return -np.average(special.log_softmax(score, axis=1)[np.arange(len(label)), label], weights=weight)
 
 
 def scores_of_vector(z, w, b):
-    return z * np.asarray(w) + np.asarray(b)
+    return z * w + b
 
 
 def scores_of_matrix(z, matrix, b):
-    return z @ np.asarray(matrix).T + np.asarray(b)
+    return z @ matrix.T + b
 
 
 def vector_objective(z, label, weight, w, b, ridge_w, ridge_b):
-    penalty = ridge_w * ((np.asarray(w) - 1.0) ** 2).sum() + ridge_b * (np.asarray(b) ** 2).sum()
+    penalty = ridge_w * ((w - 1.0) ** 2).sum() + ridge_b * (b**2).sum()
     return mean_log_loss(scores_of_vector(z, w, b), label, weight) + penalty
 
 
 def matrix_objective(z, label, weight, matrix, b, diagonal, off_diagonal, intercept, centre=1.0):
     """``centre`` is where the diagonal is drawn to."""
-    matrix, b = np.asarray(matrix), np.asarray(b)
     penalty = diagonal * ((np.diag(matrix) - centre) ** 2).sum() + intercept * (b**2).sum()
     penalty += off_diagonal * (matrix[~np.eye(len(b), dtype=bool)] ** 2).sum()
     return mean_log_loss(scores_of_matrix(z, matrix, b), label, weight) + penalty
@@ -43,27 +40,23 @@ def matrix_objective(z, label, weight, matrix, b, diagonal, off_diagonal, interc
 
 def lowest(objective, start):
     """Value and place of the minimum, by quasi-Newton steps with numerical derivatives."""
-    found = minimize(objective, start, jac="3-point", method="BFGS", options={"gtol": 1e-9, "maxiter": 2000})
-    return found.fun, found.x
+    options = {"jac": "3-point", "method": "BFGS", "options": {"gtol": 1e-9, "maxiter": 2000}}
+    found = minimize(lambda x: objective(x.reshape(start.shape)), start.ravel(), **options)
+    return found.fun, found.x.reshape(start.shape)
 
 
 def lowest_vector(z, label, weight, ridge_w, ridge_b):
     k = z.shape[1]
-    value, at = lowest(
-        lambda x: vector_objective(z, label, weight, x[:k], x[k:], ridge_w, ridge_b), np.r_[np.ones(k), np.zeros(k)]
+    value, (w, b) = lowest(
+        lambda x: vector_objective(z, label, weight, *x, ridge_w, ridge_b), np.eye(2, 1).repeat(k, 1)
     )
-    return value, at[:k], at[k:]
+    return value, w, b
 
 
-def lowest_matrix(z, label, weight, diagonal, off_diagonal, intercept, centre=1.0):
+def lowest_matrix(z, label, weight, *penalties):
     k = z.shape[1]
-
-    def objective(x):
-        matrix, b = x[: k * k].reshape(k, k), x[k * k :]
-        return matrix_objective(z, label, weight, matrix, b, diagonal, off_diagonal, intercept, centre)
-
-    value, at = lowest(objective, np.r_[np.eye(k).ravel(), np.zeros(k)])
-    return value, at[: k * k].reshape(k, k), at[k * k :]
+    value, at = lowest(lambda x: matrix_objective(z, label, weight, x[:k], x[k], *penalties), np.eye(k + 1, k))
+    return value, at[:k], at[k]
 
 
 def tempered(z, temperature, n):

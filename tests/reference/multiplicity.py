@@ -14,13 +14,11 @@ def holm(p):
     return [max(min(1.0, len(s) * min(p[j] for j in s)) for s in sets if i in s) for i in range(m)]
 
 
-def benjamini_hochberg(p):
+def benjamini_hochberg(p, factor=1.0):
     """Smallest level at which the largest k with  p_(k) <= k * level / m  takes the hypothesis in."""
     m, ordered = len(p), sorted(p)
-    return [min(1.0, min(m * ordered[k] / (k + 1) for k in range(m) if ordered[k] >= v)) for v in p]
+    return [min(1.0, min(factor * m * ordered[k] / (k + 1) for k in range(m) if ordered[k] >= v)) for v in p]
 
 
 def benjamini_yekutieli(p):
-    harmonic = sum(1.0 / k for k in range(1, len(p) + 1))
-    m, ordered = len(p), sorted(p)
-    return [min(1.0, min(harmonic * m * ordered[k] / (k + 1) for k in range(m) if ordered[k] >= v)) for v in p]
+    return benjamini_hochberg(p, sum(1.0 / k for k in range(1, len(p) + 1)))

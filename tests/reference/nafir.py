@@ -3,26 +3,7 @@
 import math
 from itertools import pairwise
 
-
-def loss(prob, label, weight, g, smoothing=0.0, ridge=0.0):
-    """Mean log loss of g(p_y) / sum_k g(p_k), where in part of each row any class occurs; g is a function of a score.
-
-    The ridge counts half the variance of log g over all scores.
-    """
-    total = 0.0
-    for row, y, w in zip(prob, label, weight, strict=True):
-        values = [g(p) for p in row]
-        logs = [math.log(v) - math.log(sum(values)) for v in values]
-        total -= w * ((1.0 - smoothing) * logs[y] + smoothing * sum(logs) / len(row))
-    return total / sum(weight) + ridge / 2.0 * variance_of_log(prob, weight, g)
-
-
-def variance_of_log(prob, weight, g):
-    """Variance of log g over all scores, each with the weight of its row."""
-    logs = [(w, math.log(g(p))) for row, w in zip(prob, weight, strict=True) for p in row]
-    total = sum(w for w, _ in logs)
-    mean = sum(w * v for w, v in logs) / total
-    return sum(w * (v - mean) ** 2 for w, v in logs) / total
+import numpy as np
 
 
 def step(left, values, score):
@@ -35,12 +16,11 @@ def annealed(prob, label, weight, left, values, draws, beta, floor, patience):
 
     The likelihood is summed anew over all rows. A map is the best if it is better than the best so far.
     """
+    place = np.maximum(np.searchsorted(left, prob, side="right") - 1, 0)
 
     def likelihood(g):
-        def of_score(p):
-            return step(left, g, p)
-
-        return -sum(weight) * loss(prob, label, weight, of_score)
+        values = np.array(g)[place]
+        return weight @ np.log(values[np.arange(len(label)), label] / values.sum(axis=1))
 
     g = list(values)
     current = highest = likelihood(g)

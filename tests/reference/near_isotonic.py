@@ -1,7 +1,10 @@
 """Nearly-isotonic regression: one fit as a generic least-squares problem; the path as the paper states it, in fractions."""
 
 from fractions import Fraction
-from math import exp, log
+from itertools import groupby
+
+import numpy as np
+from scipy.special import softmax, xlogy
 
 
 def points(score, label, weight):
@@ -36,33 +39,25 @@ def path(mass, events):
 
 
 def joined(groups, values):
-    new_groups, new_values = [groups[0]], [values[0]]
-    for group, value in zip(groups[1:], values[1:], strict=True):
-        if value == new_values[-1]:
-            new_groups[-1] = (new_groups[-1][0], group[1])
-        else:
-            new_groups.append(group)
-            new_values.append(value)
-    return new_groups, new_values
+    new = []
+    for value, alike in groupby(zip(groups, values, strict=True), key=lambda pair: pair[1]):
+        own = [group for group, _ in alike]
+        new.append(((own[0][0], own[-1][1]), value))
+    return [list(part) for part in zip(*new, strict=True)]
 
 
-def bic(mass, events, groups, values, rows_per_weight=1):
+def bic(mass, events, groups, values):
     likelihood = 0.0
     for (first, last), value in zip(groups, values, strict=True):
-        occurred = float(sum(events[first : last + 1]))
-        not_come = float(sum(mass[first : last + 1])) - occurred
-        likelihood += (occurred and occurred * log(value)) + (not_come and not_come * log(1 - value))
-    return -2 * rows_per_weight * likelihood + len(groups) * log(float(sum(mass)) * rows_per_weight)
+        occurred, all_rows = (float(sum(part[first : last + 1])) for part in (events, mass))
+        likelihood += xlogy(occurred, float(value)) + xlogy(all_rows - occurred, float(1 - value))
+    return -2 * likelihood + len(groups) * np.log(float(sum(mass)))
 
 
 def ensemble(mass, events):
     """Value of each distinct score, averaged over all fits of the path, and what the weights of the fits are."""
     fits = list(path(mass, events))
-    scores = [bic(mass, events, groups, values) for _, groups, values in fits]
-    weights = [exp((min(scores) - s) / 2) for s in scores]
-    average = [0.0] * len(mass)
-    for weight, (_, groups, values) in zip(weights, fits, strict=True):
-        for (first, last), value in zip(groups, values, strict=True):
-            for i in range(first, last + 1):
-                average[i] += weight / sum(weights) * float(value)
-    return average, [w / sum(weights) for w in weights]
+    weights = softmax([-bic(mass, events, groups, values) / 2 for _, groups, values in fits])
+    sizes = [[last + 1 - first for first, last in groups] for _, groups, _ in fits]
+    maps = [np.repeat(np.array(values, dtype=float), size) for (*_, values), size in zip(fits, sizes, strict=True)]
+    return (weights @ maps).tolist(), weights.tolist()

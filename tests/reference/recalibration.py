@@ -1,10 +1,10 @@
-"""Curves of the log-odds from their definitions: features, mean log loss, its gradient by loops, its least value by SciPy."""
+"""Curves of the log-odds from their definitions: features, mean log loss, its gradient, its least value by SciPy."""
 
 import math
 
 import numpy as np
-from reference.logistic import expit, log_expit
 from scipy.optimize import linprog
+from scipy.special import expit, log_expit
 
 
 def line(x):
@@ -33,19 +33,10 @@ def platt_targets(label, weight):
     return [(occurred + 1) / (occurred + 2) if y else 1 / (stayed + 2) for y in label]
 
 
-def value(features, parameters, x):
-    return math.fsum(c * f for c, f in zip(parameters, features(x), strict=True))
-
-
 def gradient(features, parameters, x, target, weight):
-    return [
-        math.fsum(
-            w * (expit(value(features, parameters, xi)) - t) * features(xi)[j]
-            for xi, t, w in zip(x, target, weight, strict=True)
-        )
-        / sum(weight)
-        for j in range(len(parameters))
-    ]
+    table = np.array([features(xi) for xi in x])
+    residual = expit(table @ parameters) - target
+    return (weight * residual) @ table / sum(weight)
 
 
 def is_separated(features, x, label, bounds):

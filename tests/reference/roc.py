@@ -1,6 +1,7 @@
 """ROC curves, hulls, cumulative sums and areas, pair by pair and threshold by threshold."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 
@@ -17,15 +18,16 @@ def points(y, p, w):
     return found
 
 
+def wins(y, p):
+    """Of each event and each other row: 1 where the event has the higher score, and a half where they tie."""
+    y, p = np.asarray(y, dtype=bool), np.asarray(p)
+    return (p[y][:, None] > p[~y]) + 0.5 * (p[y][:, None] == p[~y])
+
+
 def area(y, p, w):
     """Share of pairs of an event and another row in which the event has the higher score, ties by half."""
-    won = pairs = 0.0
-    for yi, pi, wi in zip(y, p, w, strict=True):
-        for yj, pj, wj in zip(y, p, w, strict=True):
-            if yi and not yj:
-                pairs += wi * wj
-                won += wi * wj * (1.0 if pi > pj else 0.5 if pi == pj else 0.0)
-    return won / pairs
+    y, w = np.asarray(y, dtype=bool), np.asarray(w)
+    return w[y] @ wins(y, p) @ w[~y] / (w[y].sum() * w[~y].sum())
 
 
 def height_of_hull(corners, x):
@@ -41,19 +43,15 @@ def height_of_hull(corners, x):
 def area_of_hull(y, p, w):
     corners = [(false, true) for _, false, true in points(y, p, w)]
     at = sorted({x for x, _ in corners})
-    height = [height_of_hull(corners, x) for x in at]
-    return sum((at[i + 1] - at[i]) * (height[i + 1] + height[i]) / 2.0 for i in range(len(at) - 1))
+    return np.trapezoid([height_of_hull(corners, x) for x in at], at)
 
 
 def mean_over_pairs(label, prob, w, n_classes):
     """Hand and Till: mean over pairs of the two areas that the rows of the two classes make."""
-    found = []
-    for i in range(n_classes):
-        for j in range(i):
-            rows = [r for r in range(len(label)) if label[r] in (i, j)]
-            one = area([label[r] == i for r in rows], [prob[r][i] for r in rows], [w[r] for r in rows])
-            other = area([label[r] == j for r in rows], [prob[r][j] for r in rows], [w[r] for r in rows])
-            found.append((one + other) / 2.0)
+    label, prob, w, found = np.array(label), np.array(prob), np.array(w), []
+    for i, j in permutations(range(n_classes), 2):
+        rows = np.isin(label, (i, j))
+        found.append(area(label[rows] == i, prob[rows, i], w[rows]))
     return sum(found) / len(found)
 
 
@@ -69,17 +67,13 @@ def jackknife_variance(value, label, *rows):
 
 def interval(y, p, critical):
     """Area, and Wilson's interval of as many trials as have DeLong's variance; ``critical`` is given degrees of freedom."""
-    events = [pi for yi, pi in zip(y, p, strict=True) if yi]
-    others = [pi for yi, pi in zip(y, p, strict=True) if not yi]
-    of_events = [sum(1.0 if a > b else 0.5 if a == b else 0.0 for b in others) / len(others) for a in events]
-    of_others = [sum(1.0 if a > b else 0.5 if a == b else 0.0 for a in events) / len(events) for b in others]
-    value = sum(of_events) / len(events)
-    parts = []
-    for placed in (of_events, of_others):
-        n = len(placed)
-        parts.append((sum((v - value) ** 2 for v in placed) / (n - 1) / n, n - 1))
-    variance = sum(v for v, _ in parts)
-    z = critical(variance**2 / sum(v**2 / freedom for v, freedom in parts))
+    pairs = wins(y, p)
+    value = pairs.mean()
+    placements = pairs.mean(axis=1), pairs.mean(axis=0)
+    parts = [placed.var(ddof=1) / placed.size for placed in placements]
+    variance = sum(parts)
+    freedom = variance**2 / sum(v**2 / (placed.size - 1) for v, placed in zip(parts, placements, strict=True))
+    z = critical(freedom)
     # Wilson: the shares t with (value - t)^2 = z^2 t (1 - t) / trials.
     trials = value * (1.0 - value) / variance
     a, b, c = 1.0 + z * z / trials, 2.0 * value + z * z / trials, value * value

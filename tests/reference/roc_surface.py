@@ -16,11 +16,12 @@ def side(row, gamma):
 
 def point(prob, label, weight, gamma):
     """Share of the weight of each class on its side."""
-    found = []
-    for k in range(len(gamma)):
-        own = [i for i in range(len(label)) if label[i] == k]
-        found.append(sum(weight[i] for i in own if side(prob[i], gamma) == k) / sum(weight[i] for i in own))
-    return found
+    return shares([side(row, gamma) for row in prob], label, weight, len(gamma))
+
+
+def shares(sides, label, weight, n_classes):
+    sides, label, weight = np.array(sides), np.array(label), np.array(weight)
+    return [float(weight[(label == k) & (sides == k)].sum() / weight[label == k].sum()) for k in range(n_classes)]
 
 
 def can_be_parted(forecasts, sides):
@@ -47,12 +48,7 @@ def all_points(prob, label, weight):
     for sides in product(range(n_classes), repeat=len(forecasts)):
         if can_be_parted(forecasts, sides):
             of = dict(zip(forecasts, sides, strict=True))
-            shares = []
-            for k in range(n_classes):
-                own = [i for i in range(len(label)) if label[i] == k]
-                told = sum(weight[i] for i in own if of[tuple(prob[i])] == k)
-                shares.append(round(float(told / sum(weight[i] for i in own)), 9))
-            found.add(tuple(shares))
+            found.add(tuple(np.round(shares([of[tuple(row)] for row in prob], label, weight, n_classes), 9).tolist()))
     return found
 
 
@@ -63,16 +59,11 @@ def hull_volume(points):
 
 def sorted_right(prob, label, weight):
     """Mean over tuples of one row of each class: one over the number of best assignments where their own is among these."""
-    n_classes = len(prob[0])
-    own = [[i for i in range(len(label)) if label[i] == k] for k in range(n_classes)]
-    right, total = 0.0, 0.0
-    for rows in product(*own):
-        w = 1.0
-        for i in rows:
-            w *= weight[i]
-        sums = [sum(prob[i][k] for i, k in zip(rows, to, strict=True)) for to in permutations(range(n_classes))]
-        best = max(sums)
-        total += w
-        if sums[0] > best - 1e-11:
-            right += w / sum(s > best - 1e-11 for s in sums)
+    prob, label, weight, right, total = np.array(prob), np.array(label), np.array(weight), 0.0, 0.0
+    own = range(prob.shape[1])
+    for rows in product(*(np.flatnonzero(label == k) for k in own)):
+        sums = np.array([prob[rows, to].sum() for to in permutations(own)])
+        best = sums > sums.max() - 1e-11
+        total += weight[list(rows)].prod()
+        right += best[0] / best.sum() * weight[list(rows)].prod()
     return right / total

@@ -1,22 +1,24 @@
-"""The logarithmic pool of a forecast and a candidate, and its weight by ternary search, in plain loops."""
+"""The logarithmic pool of a forecast and a candidate, and its weight by ternary search."""
 
-import math
+import numpy as np
+from scipy.special import softmax
 
 FLOOR = 1e-12
 
 
 def pool(p, c, weight):
     """Return p^(1 - w) c^w divided by its sum, zeros raised to the floor."""
-    raw = [(1 - weight) * math.log(max(a, FLOOR)) + weight * math.log(max(b, FLOOR)) for a, b in zip(p, c, strict=True)]
-    top = max(raw)
-    parts = [math.exp(r - top) for r in raw]
-    return [part / sum(parts) for part in parts]
+    return softmax((1 - weight) * log_of(p) + weight * log_of(c), axis=-1)
+
+
+def log_of(prob):
+    return np.log(np.maximum(prob, FLOOR))
 
 
 def mean_log_loss(held_out, weight):
     """Mean over held-out rows (forecast, candidate, label, row weight)."""
-    total = sum(-w * math.log(pool(p, c, weight)[y]) for p, c, y, w in held_out)
-    return total / sum(w for *_, w in held_out)
+    p, c, y, w = map(np.array, zip(*held_out, strict=True))
+    return -np.average(np.log(pool(p, c, weight)[np.arange(len(y)), y]), weights=w)
 
 
 def standard_error(held_out):
@@ -24,14 +26,11 @@ def standard_error(held_out):
 
     The slope is the mean of E d - d_y, d = log c - log p. A weight of k is k rows, if all are whole.
     """
-    variance, are_counts = 0.0, all(w == int(w) for *_, w in held_out)
-    for p, c, _, w in held_out:
-        sure = [max(a, FLOOR) for a in p]
-        share = [a / sum(sure) for a in sure]
-        d = [math.log(max(b, FLOOR)) - math.log(a) for a, b in zip(sure, c, strict=True)]
-        mean = sum(a * x for a, x in zip(share, d, strict=True))
-        variance += (w if are_counts else w * w) * sum(a * (x - mean) ** 2 for a, x in zip(share, d, strict=True))
-    return math.sqrt(variance) / sum(w for *_, w in held_out)
+    p, c, _, w = map(np.array, zip(*held_out, strict=True))
+    share, d = pool(p, c, 0.0), log_of(c) - log_of(p)
+    mean = (share * d).sum(axis=1, keepdims=True)
+    variance = (share * (d - mean) ** 2).sum(axis=1)
+    return np.sqrt((w if (w == np.floor(w)).all() else w**2) @ variance) / w.sum()
 
 
 def best_weight(held_out, caution):

@@ -1,21 +1,16 @@
 """Proper scores from the definition."""
 
-import math
-import sys
+import numpy as np
 
 
 def log_loss(prob, label, weight):
-    total = sum(-w * math.log(max(p[y], sys.float_info.epsilon)) for p, y, w in zip(prob, label, weight, strict=True))
-    return total / sum(weight)
+    of_true = np.array(prob)[np.arange(len(label)), label]
+    return -np.average(np.log(np.maximum(of_true, np.finfo(float).eps)), weights=weight)
 
 
 def brier(prob, label, weight):
-    total = 0.0
-    for p, y, w in zip(prob, label, weight, strict=True):
-        total += w * sum((p[j] - (1.0 if j == y else 0.0)) ** 2 for j in range(len(p)))
-    return total / sum(weight)
+    return np.average(((prob - np.eye(len(prob[0]))[label]) ** 2).sum(axis=1), weights=weight)
 
 
 def accuracy(prob, label, weight):
-    right = sum(w for p, y, w in zip(prob, label, weight, strict=True) if list(p).index(max(p)) == y)
-    return right / sum(weight)
+    return np.average(np.argmax(prob, axis=1) == label, weights=weight)

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 
 def grid(prob, n_bins):
     """The bin of each probability of each row: (lower, upper], with 0 in the first."""
@@ -14,33 +16,27 @@ def distinct(prob):
 
 
 def calibration_error(prob, label, weight, cells, norm="l1", distance="total variation"):
-    rows = {}
-    for cell, p, y, w in zip(cells, prob, label, weight, strict=True):
-        rows.setdefault(cell, []).append((p, y, w))
-    total = sum(weight)
+    held = {}
+    for i, cell in enumerate(cells):
+        held.setdefault(cell, []).append(i)
+    prob, occurred, weight = np.array(prob), np.eye(len(prob[0]))[np.array(label)], np.array(weight, dtype=float)
     values, weights = [], []
-    for held in rows.values():
-        own = sum(w for _, _, w in held)
-        difference, chance = [], 0.0
-        for j in range(len(prob[0])):
-            mean = sum(w * p[j] for p, _, w in held) / own
-            rate = sum(w for _, y, w in held if y == j) / own
-            difference.append(abs(rate - mean))
-            chance += rate * (1 - rate) / (own - 1) if own > 1 else 0.0
-        squares = sum(d * d for d in difference)
-        values.append(
-            {
-                "total variation": sum(difference) / 2,
-                "l1": sum(difference),
-                "l2": math.sqrt(squares),
-                "max": max(difference),
-                "squared l2": squares,
-                "debiased squared l2": squares - chance if own > 1 else 0.0,
-            }[distance]
-        )
-        weights.append(own / total)
+    for rows in held.values():
+        w = weight[rows]
+        rate = np.average(occurred[rows], axis=0, weights=w)
+        difference = np.abs(rate - np.average(prob[rows], axis=0, weights=w))
+        squares, chance = difference @ difference, rate @ (1 - rate)
+        of_distance = {
+            "total variation": difference.sum() / 2,
+            "l1": difference.sum(),
+            "l2": math.sqrt(squares),
+            "max": difference.max(),
+            "squared l2": squares,
+            "debiased squared l2": squares - chance / (w.sum() - 1) if w.sum() > 1 else 0.0,
+        }
+        values.append(of_distance[distance])
+        weights.append(w.sum() / weight.sum())
     if norm == "max":
         return max(values)
-    power = {"l1": 1, "root": 1, "l2": 2}[norm]
-    mean = sum(w * v**power for v, w in zip(values, weights, strict=True))
+    mean = np.dot(weights, np.square(values) if norm == "l2" else values)
     return mean if norm == "l1" else math.sqrt(max(mean, 0.0))

@@ -20,16 +20,8 @@ def deviation(knots, values, x):
 def roughness(knots, values):
     """Integral of the squared second derivative, which is linear between knots."""
     bends = natural(knots, values)
-    return sum(
-        (knots[i + 1] - knots[i]) * (bends[i] ** 2 + bends[i] * bends[i + 1] + bends[i + 1] ** 2) / 3
-        for i in range(len(knots) - 1)
-    )
-
-
-def nearest_line(knots, values, centre):
-    """Value at the centre and slope of the least-squares line through the values at the knots."""
-    slope, at_zero = np.polyfit(np.asarray(knots) - centre, values, 1)
-    return at_zero, slope
+    left, right = bends[:-1], bends[1:]
+    return np.diff(knots) @ (left**2 + left * right + right**2) / 3
 
 
 def deviations(x, knots):
@@ -38,15 +30,15 @@ def deviations(x, knots):
 
 
 def objective(x, outcome, weight, knots, values, penalty, centre, at_rows=None):
-    """Penalty infinite: the values must lie on a line, and bending costs nothing."""
+    """Penalty infinite: the values must lie on a line, and bending costs nothing.
+
+    The line is the least-squares line through the values at the knots, and its value is that at the centre.
+    """
     at_rows = deviations(x, knots) if at_rows is None else at_rows
-    loss = 0.0
-    for z, y, w, d in zip(x, outcome, weight, at_rows @ values, strict=True):
-        eta = (1 - 2 * y) * (z + d)
-        loss += w * (max(eta, 0.0) + math.log1p(math.exp(-abs(eta))))
-    a, b = nearest_line(knots, values, centre)
+    eta = (1 - 2 * np.asarray(outcome)) * (x + at_rows @ values)
+    line = np.polyfit(np.asarray(knots) - centre, values, 1)
     bending = 0.0 if math.isinf(penalty) else penalty * roughness(knots, values)
-    return loss + (a**2 + b**2 + bending) / 2
+    return weight @ np.logaddexp(0.0, eta) + (line @ line + bending) / 2
 
 
 def fit(x, outcome, weight, knots, penalty, centre):

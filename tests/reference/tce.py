@@ -6,6 +6,7 @@ A bin is a list of rows (score, outcome, weight) with whole weights; probabiliti
 import math
 from fractions import Fraction
 
+import numpy as np
 from scipy.special import stdtrit
 
 TIE = Fraction(1, 10**7)
@@ -37,10 +38,8 @@ def pvalue(test, k, n, p):
 def t_rejects(k, n, p, level):
     if n == 1:
         return False
-    outcomes = [1] * k + [0] * (n - k)
-    mean = k / n
-    error = math.sqrt(sum((y - mean) ** 2 for y in outcomes) / (n - 1) / n)
-    return abs(mean - p) > stdtrit(n - 1, 1 - level / 2) * error
+    error = math.sqrt(k / n * (1 - k / n) / (n - 1))
+    return abs(k / n - p) > stdtrit(n - 1, 1 - level / 2) * error
 
 
 def rejects(test, k, n, p, level):
@@ -62,6 +61,4 @@ def error(bins, test, level):
     """Of one problem: the mean over its bins by their rows."""
     held = [rows for rows in bins if rows]
     sizes = [sum(w for _, _, w in rows) for rows in held]
-    return sum(size * rejected_percentage(rows, test, level) for size, rows in zip(sizes, held, strict=True)) / sum(
-        sizes
-    )
+    return np.average([rejected_percentage(rows, test, level) for rows in held], weights=sizes)

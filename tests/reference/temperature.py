@@ -1,23 +1,15 @@
 """Temperature scaling by a bounded search on the mean log loss."""
 
-import math
-
+import numpy as np
 from scipy.optimize import minimize_scalar
-
-
-def mean_log_loss(logit, label, weight, temperature):
-    total = 0.0
-    for z, y, w in zip(logit, label, weight, strict=True):
-        top = max(z)
-        log_sum = math.log(sum(math.exp((v - top) / temperature) for v in z))
-        total += w * (log_sum - (z[y] - top) / temperature)
-    return total / sum(weight)
+from scipy.special import log_softmax
 
 
 def fit(logit, label, weight, low=-7.0, high=7.0):
     """Return the temperature between exp(low) and exp(high) with the least mean log loss."""
 
     def loss(x):
-        return mean_log_loss(logit, label, weight, math.exp(x))
+        log_prob = log_softmax(np.array(logit) / np.exp(x), axis=1)
+        return -np.average(log_prob[np.arange(len(label)), label], weights=weight)
 
-    return math.exp(minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-10}).x)
+    return np.exp(minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 1e-10}).x)

@@ -1,5 +1,7 @@
 """Problems of the k highest classes of each row, and of groups of rows. A row is (score, outcome, weight)."""
 
+from itertools import product
+
 
 def ranked(p):
     """Classes from the highest probability down; of equal ones the first."""
@@ -7,24 +9,15 @@ def ranked(p):
 
 
 def top_k_confidence(prob, label, weight, k=None):
-    problems = []
-    for rank in range(k or len(prob[0])):
-        rows = []
-        for p, y, w in zip(prob, label, weight, strict=True):
-            j = ranked(p)[rank]
-            rows.append((p[j], y == j, w))
-        problems.append(rows)
-    return problems
+    rows = [(ranked(p), p, y, w) for p, y, w in zip(prob, label, weight, strict=True)]
+    return [[(p[order[rank]], y == order[rank], w) for order, p, y, w in rows] for rank in range(k or len(prob[0]))]
 
 
 def top_k_label(prob, label, weight, k=None):
-    problems = []
-    for rank in range(k or len(prob[0])):
-        for j in range(len(prob[0])):
-            rows = [(p[j], y == j, w) for p, y, w in zip(prob, label, weight, strict=True) if ranked(p)[rank] == j]
-            if rows:
-                problems.append(rows)
-    return problems
+    rows = [(ranked(p), p, y, w) for p, y, w in zip(prob, label, weight, strict=True)]
+    pairs = product(range(k or len(prob[0])), range(len(prob[0])))
+    problems = [[(p[j], y == j, w) for order, p, y, w in rows if order[rank] == j] for rank, j in pairs]
+    return [held for held in problems if held]
 
 
 def within_groups(score, outcome, weight, group):

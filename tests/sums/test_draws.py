@@ -140,10 +140,7 @@ SEEDED = {
 @pytest.mark.parametrize(("rng", "error"), [("a", TypeError), (True, TypeError), (0.5, TypeError), (-1, ValueError)])
 @pytest.mark.parametrize("function", SEEDED.values(), ids=SEEDED)
 def test_what_is_no_source_of_randomness_is_refused(function, rng, error):
-    message = (
-        rf"rng must be a whole number, at least 0; got {rng!r}\. Pass a seed such as 0, a numpy\.random\.Generator"
-    )
-    with pytest.raises(error, match=message):
+    with pytest.raises(error, match=rf"rng must be a whole number, at least 0; got {rng!r}\. Pass a seed such as 0, a"):
         function(rng)
 
 

@@ -98,18 +98,13 @@ def test_a_draw_exceeds_all_of_nineteen_others_once_in_twenty():
     assert abs(exceeded / 1000 - 0.05) < 4 * np.sqrt(0.05 * 0.95 / 1000)
 
 
+BY_CLASS = ("classwise-ece", "classwise-max-ece")
 WORLDS = {
     "three classes": (softmax(RNG.normal(0, 1.5, (6000, 3)), axis=1), ("ece", "mce", "top-label-ece", "classwise-ece")),
     "rare events": (np.column_stack([1 - (p := RNG.beta(0.5, 20, 6000)), p]), ("ece", "classwise-max-ece")),
-    "nearly certain": (
-        softmax(RNG.normal((7, 0, 0), 1, (6000, 3)), axis=1),
-        ("ece", "classwise-ece", "classwise-max-ece"),
-    ),
+    "nearly certain": (softmax(RNG.normal((7, 0, 0), 1, (6000, 3)), axis=1), ("ece", *BY_CLASS)),
     "ties": (np.column_stack([1 - (p := RNG.choice([0.01, 0.2, 0.35, 0.5, 0.9], 6000)), p]), ("ece", "mce", "rmsce")),
-    "rare classes": (
-        softmax(RNG.normal(0, 0.7, (6000, 4)) - [0, 4, 5, 6], axis=1),
-        ("classwise-ece", "classwise-max-ece"),
-    ),
+    "rare classes": (softmax(RNG.normal(0, 0.7, (6000, 4)) - [0, 4, 5, 6], axis=1), BY_CLASS),
 }
 
 

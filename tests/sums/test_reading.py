@@ -203,28 +203,22 @@ def test_new_rows_of_a_cell_fall_into_the_bin_of_the_old_ones(data):
 
 def test_strata_of_bins_are_those_of_their_cells():
     """Where a bin reaches over 1/2, cells of one half are turned over."""
-    rng = np.random.default_rng(5)
-    score, label = rng.random(5000), rng.integers(0, 2, 5000)
-    batches = Batches([(label, score)], labels=[0, 1], batch_rows=2000)
-    binning = EqualMass(3)
-    ((ours,),) = scan(UnreadSimplex(batches), Plan.of_cells([(Binary(), binning)], noise=True)).cells
-    of_rows = type(ours.strata).of(as_problem(label, score), ours.bins)
+    score, plan = np.sqrt(SCORE.astype(float)), Plan.of_cells([(Binary(), EqualMass(3))], noise=True)
+    ((ours,),) = scan(as_read(EVENT, score), plan).cells
+    of_rows = type(ours.strata).of(as_problem(EVENT, score), ours.bins)
     assert ours.strata.count.tolist() == of_rows.count.tolist()
     np.testing.assert_allclose(ours.strata.sums, of_rows.sums, rtol=1e-9)
 
 
 def test_tables_are_cut_class_by_class():
-    rng = np.random.default_rng(6)
-    prob = rng.dirichlet(np.ones(3), 5000)
-    label = rng.integers(0, 3, 5000)
-    batches = Batches([(label, prob)], batch_rows=2000)
+    batches = as_read(LABEL, PROB)
     plan = Plan.of_cells([(as_notion("class-wise"), EqualMass(5)), (as_notion("confidence"), EqualWidth(5))])
-    ours, rows = scan(UnreadSimplex(batches), plan), scan(as_problem(label, prob), plan)
+    ours, rows = scan(batches, plan), scan(as_problem(LABEL, PROB), plan)
     for mine, theirs in zip(ours.cells[0], rows.cells[0], strict=True):
         assert (mine.name, mine.share) == (theirs.name, pytest.approx(theirs.share))
         np.testing.assert_allclose(mine.bins.edges, theirs.bins.edges, atol=1 / 32)
     assert ours.cells[1][0].bins.count.tolist() == rows.cells[1][0].bins.count.tolist()
-    assert recut(scan(UnreadSimplex(batches), plan), Plan(), None).cells == ()
+    assert recut(ours, Plan(), None).cells == ()
 
 
 # Problems of a notion
@@ -307,33 +301,26 @@ def test_the_figure_of_the_rows_lies_within_the_limits(name, data, squeeze, n_ba
 
 
 def test_of_classes_the_limits_are_those_of_the_mean(monkeypatch):
-    rng = np.random.default_rng(1)
-    prob = rng.dirichlet(np.ones(3), 3000).astype(np.float32)
-    label = rng.integers(0, 3, 3000)
     monkeypatch.setattr(fine_grid, "MOST_CELLS", 1 << 18)
     for metric in (area_under_roc, metrics.kolmogorov_smirnov_error, metrics.adaptive_calibration_error):
         words = {} if metric is metrics.adaptive_calibration_error else {"notion": "class-wise"}
-        found, exact = metric(as_read(label, prob), None, **words), metric(label, prob, **words)
+        found, exact = metric(as_read(LABEL, PROB), None, **words), metric(LABEL, PROB, **words)
         assert found.lower <= exact <= found.upper
         assert found.error < 0.05
 
 
 def test_a_figure_says_how_far_the_exact_one_may_be():
-    rng = np.random.default_rng(2)
-    score, label = rng.random(2000), rng.integers(0, 2, 2000)
-    found = metrics.kolmogorov_smirnov_error(as_read(label, score), None)
+    found = metrics.kolmogorov_smirnov_error(as_read(EVENT, SCORE), None)
     assert isinstance(found, Approximate)
     assert "of rows in batches, exact to within 0.0" in repr(found)
     assert str(found) == str(float(found))
     again = pickle.loads(pickle.dumps(found))
     assert (again, again.lower, again.upper) == (found, found.lower, found.upper)
-    assert "with scores rounded to cells" in repr(metrics.debiased_calibration_error(as_read(label, score), None))
+    assert "with scores rounded to cells" in repr(metrics.debiased_calibration_error(as_read(EVENT, SCORE), None))
 
 
 def test_weights_that_do_not_count_rows_have_no_intervals():
-    rng = np.random.default_rng(4)
-    score, label, weight = rng.random(500), rng.integers(0, 2, 500), rng.random(500)
-    (cells,) = UnreadSimplex(Batches([(label, score, weight)])).summed_parts(Binary())
+    (cells,) = as_read(EVENT, SCORE, RNG.random(N)).summed_parts(Binary())
     for name in ("of_variance", "effective_rows", "importance"):
         with pytest.raises(ValueError, match=r"weights must be whole.*sample\(100_000\)"):
             getattr(cells.weights, name)
