@@ -273,7 +273,7 @@ NO_GROUPS = {
     "None": (["a", None, None, *"b" * 57], GAP),
     "NA": (["a", pd.NA, pd.NA, *"b" * 57], GAP),
     "NaT": (np.array(["2024", "NaT", "NaT", *["2024"] * 57], "M8[D]"), GAP),
-    "two columns": (np.zeros((60, 2)), r"must have one dimension, .*got shape \(60, 2\)\. Pass one column"),
+    "two columns": (np.zeros((60, 2)), r"have one dimension, .*got shape \(60, 2\)\. Pass one column"),
 }
 
 

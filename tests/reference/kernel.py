@@ -1,13 +1,16 @@
 """The squared kernel calibration error from its definition: a table of all pairs of rows."""
 
 import numpy as np
-from scipy.spatial.distance import cdist, pdist
+
+
+def distances(prob):
+    return np.abs(prob[:, None] - prob).sum(axis=2) / 2
 
 
 def terms(prob, label, bandwidth):
-    """k(p, q) <e_y - p, e_z - q> of each pair of rows; distances are half those of city blocks."""
-    residual = np.eye(len(prob[0]))[label] - prob
-    return np.exp(-cdist(prob, prob, "cityblock") / 2 / bandwidth) * (residual @ residual.T)
+    """k(p, q) <e_y - p, e_z - q> of each pair of rows."""
+    residual = np.eye(prob.shape[1])[np.array(label, dtype=int)] - prob
+    return np.exp(-distances(prob) / bandwidth) * (residual @ residual.T)
 
 
 def repeated(rows, weight):
@@ -33,5 +36,6 @@ def unbiased_with_weights(prob, label, weight, bandwidth):
 
 def bandwidth(prob, weight):
     """Median distance over pairs of different forecasts, as repeated rows."""
-    found = pdist(repeated(prob, weight), "cityblock") / 2
+    rows = repeated(prob, weight)
+    found = distances(rows)[np.triu_indices(len(rows), 1)]
     return np.median(found[found > 1e-12]) if (found > 1e-12).any() else 1.0
