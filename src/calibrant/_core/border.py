@@ -454,7 +454,7 @@ def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> S
     if pos_label == classes[1]:
         return problem
     of = problem.forecast
-    forecast = Forecast(np.ascontiguousarray(of.values[:, ::-1]), of.is_logit, of.given_in)
+    forecast = Forecast(np.ascontiguousarray(of.values[:, ::-1]), of.is_logit, of.precision)
     return SimplexProblem(forecast, 1 - problem.label, problem.weights, problem.classes[::-1])
 
 

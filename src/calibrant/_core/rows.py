@@ -195,7 +195,7 @@ def top_column(values: FloatArray) -> IntArray:
     if n_classes == 2:
         return (values[:, 1] > values[:, 0]).astype(np.intp)
     top: IntArray
-    if n_classes < FEW and values.flags.carray and are_loaded() and values.size >= FEWEST:
+    if n_classes < FEW and values.flags.carray and values.size >= FEWEST and are_loaded():
         from calibrant._kernels.sums import top_columns
 
         top = np.empty(n, dtype=np.intp)
@@ -387,13 +387,14 @@ class Forecast:
     """Probabilities or logits of K classes, shape (n, K); the one is derived from the other when asked for.
 
     Probabilities in single precision stay so in ``values``; logits are in double. The ``precision`` is that in which
-    probabilities were given, by default that of the values.
+    probabilities were given, by default that of the values, and of logits double.
     """
 
     def __init__(
-        self, values: FloatArray, is_logit: bool = False, given_in: np.dtype[np.floating[Any]] | None = None
+        self, values: FloatArray, is_logit: bool = False, precision: np.dtype[np.floating[Any]] | None = None
     ) -> None:
-        self.values, self.is_logit, self.given_in = values, is_logit, given_in
+        self.values, self.is_logit = values, is_logit
+        self.precision = precision or (DOUBLE if is_logit else values.dtype)
 
     @cached_property
     def prob(self) -> FloatArray:
@@ -405,14 +406,9 @@ class Forecast:
         """Probabilities, shape (n, K), in single precision if they were given so: no copy of a table that is read once."""
         return self.prob if self.is_logit else self.values
 
-    @property
-    def precision(self) -> np.dtype[np.floating[Any]]:
-        """Precision in which probabilities were given; of logits double."""
-        return self.given_in or (DOUBLE if self.is_logit else self.values.dtype)
-
     def at(self, rows: IntArray | BoolArray | slice) -> Forecast:
         """Return some rows."""
-        return Forecast(self.values[rows], self.is_logit, self.given_in)
+        return Forecast(self.values[rows], self.is_logit, self.precision)
 
     @property
     def log_prob(self) -> FloatArray:
@@ -461,8 +457,8 @@ class OfOneEvent(Forecast):
 
     event: FloatArray
 
-    def __init__(self, event: FloatArray, is_logit: bool, given_in: np.dtype[np.floating[Any]]) -> None:
-        self.event, self.is_logit, self.given_in = event, is_logit, given_in
+    def __init__(self, event: FloatArray, is_logit: bool, precision: np.dtype[np.floating[Any]]) -> None:
+        self.event, self.is_logit, self.precision = event, is_logit, precision
 
     @cached_property
     def values(self) -> FloatArray:  # type: ignore[override]

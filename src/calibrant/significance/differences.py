@@ -447,7 +447,7 @@ def _mixed(one: Problem, other: Problem, swap: BoolArray) -> Problem:
     first, second = as_simplex(one), as_simplex(other)
     label = np.where(swap, second.label, first.label)
     prob = np.where(swap[:, None], second.forecast.as_given, first.forecast.as_given)
-    return replace(first, forecast=Forecast(prob, given_in=first.precision), label=label)
+    return replace(first, forecast=Forecast(prob, precision=first.precision), label=label)
 
 
 def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> float:

@@ -420,7 +420,7 @@ def _joined(one: Problem, other: Problem) -> Problem:
         weights = Weights(np.concatenate([one.weight, other.weight]))
     if isinstance(one, SimplexProblem) and isinstance(other, SimplexProblem):
         values = np.concatenate([one.forecast.values, other.forecast.values])
-        forecast = Forecast(values, one.forecast.is_logit, one.forecast.given_in)
+        forecast = Forecast(values, one.forecast.is_logit, one.forecast.precision)
         return SimplexProblem(forecast, np.concatenate([one.label, other.label]), weights, one.classes)
     assert isinstance(one, BinaryProblem)
     assert isinstance(other, BinaryProblem)

@@ -66,7 +66,7 @@ def has_loop(problem: Problem, numbers: int, binning: Binning) -> bool:
     """Whether bins are of equal width and wider than rounding in single precision, rows weigh one each, and loops are there."""
     if type(binning) is not EqualWidth or binning.n_bins > MOST_BINS or not problem.weights.is_unit:
         return False
-    return are_loaded() and numbers >= FEWEST
+    return numbers >= FEWEST and are_loaded()
 
 
 def bins_of_classes(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> Iterator[Cut]:
