@@ -185,9 +185,8 @@ class Comparison(Result):
     def __getitem__(self, name: str) -> Compared:
         """Return a candidate by its name."""
         found = {one.name: one for one in self.candidates}
-        checks.require(
-            name in found, f"candidates are {', '.join(found)}", value=name, hint="Pass one of them", error=KeyError
-        )
+        must, hint = f"candidates are {', '.join(found)}", "Pass one of them"
+        checks.require(name in found, must, value=name, hint=hint, error=KeyError)
         return found[name]
 
     @property
@@ -404,6 +403,7 @@ def compare(
     checks.of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
     cv = CrossValidation(n_folds, n_jobs, memory, checks.flag("progress", progress))
     pairing: Pairing = "rows" if checks.flag("paired", paired) else "none"
+    unnamed = not isinstance(forecasts, Mapping)
     if times is not None:
         pairing = "periods"
     if pairing == "rows":
@@ -412,10 +412,9 @@ def compare(
         problems = samples_of(y_true, forecasts, data)
     else:
         must, hint = "forecasts must be one where there are times", "Compare the periods of one after the other"
-        if isinstance(forecasts, Mapping):
-            checks.refuse(must, got="a dict", hint=hint)
-        truth: Any = y_true
-        all_rows = as_problem(truth, forecasts, **data)
+        checks.require(unnamed, must, got="a dict", hint=hint)
+        given: Any = (y_true, forecasts)
+        all_rows = as_problem(*given, **data)
         problems = periods_of(times, every, all_rows, data.get("sample_weight"))
     hint = "Pass the dates of the rows as times="
     checks.left_out("every", every if times is None else None, "without times", hint=hint)
@@ -431,7 +430,7 @@ def compare(
         groups = groups_of(
             columns, next(iter(problems.values())), weight, overlapping=checks.flag("overlapping", overlapping)
         )
-    unnamed, level = not isinstance(forecasts, Mapping), as_level(level)
+    level = as_level(level)
     return comparison_of(problems, chosen, metrics, cv, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
 
 

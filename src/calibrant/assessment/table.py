@@ -16,7 +16,7 @@ from sklearn.metrics._scorer import _Scorer
 
 from calibrant._core.arrays import CLIP, FloatArray
 from calibrant._core.border import DataOptions, as_labels, as_problem, refuse_rows
-from calibrant._core.checks import list_of_names, meant, nearest, require, resamples, tracked
+from calibrant._core.checks import list_of_names, meant, nearest, refuse, require, resamples, tracked
 from calibrant._core.registry import named
 from calibrant._core.result import DrawnResult, Picture, Table, in_columns, shown_pvalue, shown_rows, under
 from calibrant._core.rows import Approximate, as_simplex
@@ -53,8 +53,7 @@ class MetricScorer(_Scorer):  # type: ignore[misc]  # scikit-learn ships no type
 
     def __init__(self, metric: Metric, parameters: dict[str, Any]) -> None:
         measure = partial(_measured, metric.target, metric.ideal)
-        sign = 1 if metric.higher_is_better else -1
-        super().__init__(measure, sign, parameters, response_method="predict_proba")
+        super().__init__(measure, 1 if metric.higher_is_better else -1, parameters, response_method="predict_proba")
         self._name = metric.name
 
     def __repr__(self) -> str:
@@ -72,8 +71,7 @@ class MetricScorer(_Scorer):  # type: ignore[misc]  # scikit-learn ships no type
         table = np.column_stack([1.0 - found, found]) if found.ndim == 1 else found
         truth = as_labels(y_true)
         classes, table = _with_unseen(as_labels(estimator.classes_, "classes_"), table, truth)
-        value = self._score_func(truth, table, labels=classes.tolist(), **self._kwargs | metadata)
-        return float(self._sign * value)
+        return float(self._sign * self._score_func(truth, table, labels=classes.tolist(), **self._kwargs | metadata))
 
 
 def scorer(metric: str | Function, **parameters: Any) -> MetricScorer:
@@ -155,19 +153,14 @@ def _measured(
 def _metric_of(metric: str | Function) -> Metric:
     if not isinstance(metric, str):
         entry = named(metric)
-        must = "metric must be a name or a metric of calibrant"
-        hint = "Make a scorer of another function with sklearn.metrics.make_scorer"
-        require(isinstance(entry, Metric), must, value=metric, hint=hint, error=TypeError)
-        assert isinstance(entry, Metric)
+        if not isinstance(entry, Metric):
+            hint = "Make a scorer of another function with sklearn.metrics.make_scorer"
+            refuse("metric must be a name or a metric of calibrant", value=metric, hint=hint, error=TypeError)
         return entry
     negated = NEGATED.fullmatch(metric)
     found = metric_named(negated[1] if negated else metric)
-    require(
-        not (negated and found.higher_is_better),
-        f"'neg' must stand before an error or a loss; a high {found.name} is good",
-        value=metric,
-        hint=f"Pass {found.name!r}",
-    )
+    must = f"'neg' must stand before an error or a loss; a high {found.name} is good"
+    require(not (negated and found.higher_is_better), must, value=metric, hint=f"Pass {found.name!r}")
     return found
 
 
@@ -482,14 +475,10 @@ def _row(word: str, metric: Metric, estimate: Estimate, events: Impossible | Non
         note = ABOVE_INTERVAL
     elif isinstance(estimate.value, Approximate) and not note:
         note = estimate.value.note
-    return Row(word, metric.symbol, metric.summary, estimate, also, metric.unit, note, _event_of(metric, curve))
-
-
-def _event_of(metric: Metric, curve: ReliabilityCurve) -> str | None:
-    """Return the event that a metric speaks of, or its notion where that has several."""
-    if not metric.takes_notion:
-        return None if metric.notion is None else str(metric.notion)
-    return curve.panels[0].name if len(curve.panels) == 1 else curve.notion
+    event = None if metric.notion is None else str(metric.notion)
+    if metric.takes_notion:
+        event = curve.panels[0].name if len(curve.panels) == 1 else curve.notion
+    return Row(word, metric.symbol, metric.summary, estimate, also, metric.unit, note, event)
 
 
 def default_metrics(n_classes: int) -> tuple[str, ...]:

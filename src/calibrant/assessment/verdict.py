@@ -209,8 +209,7 @@ class Slope(NamedTuple):
         few = min(float(events.sum()), float((weight - events).sum())) * rows_per_weight
         if few < LEAST or held.size < 2:
             return cls(math.nan)
-        p = np.clip(bins.score_sum[held] / weight, 1e-12, 1.0 - 1e-12)
-        fit = Recalibration(logit(p), weight, events)
+        fit = Recalibration(logit(np.clip(bins.score_sum[held] / weight, 1e-12, 1.0 - 1e-12)), weight, events)
         (intercept, slope), shift = fit.joint, expit(fit.in_the_large + fit.x)
         gain = 2.0 * rows_per_weight * (fit.largest - fit.largest_with_slope_one)
         recalibrated, error = events / weight, math.nan

@@ -462,8 +462,7 @@ def _(calibrator: SortedCumulativeIsotonic, given: Given) -> Node:
     ]
     here, below = (reached(end) for end in ends)
     if calibrator.rise == "last":
-        size = ends[0][0] - ends[1][0]
-        return proportions((here - below) / size + calibrator.epsilon_)
+        return proportions((here - below) / (ends[0][0] - ends[1][0]) + calibrator.epsilon_)
     # All classes since the last increase share the next: they have the same value below them.
     highest, together, mass = constant(np.ones(n_classes)), constant(0.0), constant(0.0)
     for k in range(n_classes):
@@ -488,8 +487,7 @@ def _(calibrator: MulticlassRecursivePartitioning, given: Given) -> Node:
 @mapped.register
 def _(calibrator: binning.CanonicalBinning, given: Given) -> Node:
     n_classes = given.width
-    uniform = np.full((1, n_classes), 1.0 / n_classes)
-    return of_cells(calibrator.partition_, given.prob, calibrator.value_, uniform)
+    return of_cells(calibrator.partition_, given.prob, calibrator.value_, np.full((1, n_classes), 1.0 / n_classes))
 
 
 def of_tree(tree: cells.SplitTree, prob: Node, value: FloatArray) -> Node:
@@ -661,12 +659,11 @@ def cells_of(notion: notions.Notion, prob: Node) -> Cells:
         case notions.TopLabel():
             top = where(prob.argmax().equals(number), 1.0, 0.0)
             return [([j], top) for j in every]
+        case notions.TopKConfidence():
+            return [(every, at) for at in ranked(prob, notion.parts_a_row(n_classes))]
     if not isinstance(notion, notions.TopK):
         refuse("notion must be one of this library to be exported", got=repr(notion), hint=OF_OURS, error=TypeError)
-    ranks = ranked(prob, notion.parts_a_row(n_classes))
-    if isinstance(notion, notions.TopKConfidence):
-        return [(every, at) for at in ranks]
-    return [([j], at) for at in ranks for j in every]
+    return [([j], at) for at in ranked(prob, notion.parts_a_row(n_classes)) for j in every]
 
 
 def ranked(prob: Node, k: int) -> list[Node]:

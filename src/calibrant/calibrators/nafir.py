@@ -212,8 +212,7 @@ class Comparisons:
     @cached_property
     def mass(self) -> FloatArray:
         """Weight of the classes in each block; K over all blocks."""
-        sums = np.bincount(self.block, self.weight[self.row] * self.count, self.n_blocks)
-        return sums.astype(np.float64, copy=False)
+        return np.bincount(self.block, self.weight[self.row] * self.count, self.n_blocks).astype(np.float64, copy=False)
 
     @cached_property
     def events(self) -> FloatArray:

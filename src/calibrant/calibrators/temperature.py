@@ -323,8 +323,7 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
         scaling = TemperatureScaling()
         scaling._fit(problem)
         self.temperature_, self.gradient_, self.n_iter_ = scaling.temperature_, scaling.gradient_, scaling.n_iter_
-        scaled = self._scaled(problem.forecast)
-        maps = [steps_of(s, problem.label == k, problem.weight) for k, s in enumerate(scaled.T)]
+        maps = [steps_of(s, problem.label == k, problem.weight) for k, s in enumerate(self._scaled(problem.forecast).T)]
         self.left_, self.value_ = [left for left, _ in maps], [value for _, value in maps]
 
     def _check_loaded(self) -> None:

@@ -99,8 +99,7 @@ def _main(argv: Sequence[str] | None) -> int:
         _unprinted()
         return _said(error, known)
     except (KeyboardInterrupt, _Terminated) as end:
-        number = end.number if isinstance(end, _Terminated) else signal.SIGINT
-        word = "terminated" if isinstance(end, _Terminated) else "interrupted"
+        number, word = (end.number, "terminated") if isinstance(end, _Terminated) else (signal.SIGINT, "interrupted")
         print(f"calibrant: {word}; no file was left half written", file=sys.stderr)
         return 128 + number
     except Exception:

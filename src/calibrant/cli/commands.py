@@ -265,9 +265,8 @@ def _forecasts_named(asked: Namespace) -> dict[str, inputs.Forecast]:
     must, hint = f"{column} of {whole.file} must name the model of each row", "Name another column by --model"
     require(all(cells.tolist()), must, got=f"{cells.tolist().count('')} empty", hint=hint)
     models = list(dict.fromkeys(cells.tolist()))
-    require(
-        len(models) <= MOST_MODELS, f"there may be {MOST_MODELS} models", got=f"{len(models)} in {column}", hint=hint
-    )
+    must, got = f"there may be {MOST_MODELS} models", f"{len(models)} in {column}"
+    require(len(models) <= MOST_MODELS, must, got=got, hint=hint)
     return {
         name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name)), file=f"the rows of {name}")
         for name in models
@@ -334,8 +333,7 @@ def _matched(forecasts: dict[str, inputs.Forecast], key: str | None) -> tuple[di
 
 def _kept(forecast: inputs.Forecast) -> IntArray:
     """Return the rows of a file that count: those of weight zero do not."""
-    n_rows = len(forecast.y_true)
-    return np.arange(n_rows) if forecast.weight is None else np.flatnonzero(forecast.weight > 0)
+    return np.arange(len(forecast.y_true)) if forecast.weight is None else np.flatnonzero(forecast.weight > 0)
 
 
 def _places_of(forecast: inputs.Forecast, key: str) -> dict[tuple[str, ...], int]:
@@ -467,8 +465,7 @@ def _numbers(option: str, text: str) -> float | list[float]:
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        must = f"{option} must be numbers between commas"
-        refuse(must, value=text, hint="For two classes: --costs '0,4;1,0'")
+        refuse(f"{option} must be numbers between commas", value=text, hint="For two classes: --costs '0,4;1,0'")
     return numbers if len(numbers) > 1 else numbers[0]
 
 

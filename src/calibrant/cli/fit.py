@@ -98,7 +98,7 @@ def run_export(asked: Namespace) -> int:
     printers: dict[str, Any] = {"numpy": export.to_numpy, "js": export.to_js, "torch": export.torch_source}
     printers |= {"onnx": export.to_onnx, "sql": partial(export.to_sql, **_of_query(asked))}
     made = printers[asked.to](calibrator)
-    data = made.encode() if isinstance(made, str) else made.SerializeToString()
+    data = made.SerializeToString() if asked.to == "onnx" else made.encode()
     with whole_file(Path(asked.output), force=asked.force) as place:
         place.write_bytes(data)
     print(f"wrote {asked.output}: {type(calibrator).__name__} for {asked.to}, {len(data)} bytes")
@@ -183,7 +183,9 @@ class _Job:
             }
         else:
             turned = np.reshape(calibrated, (-1, len(columns))).T
-            names = _calibrated_names(forecast)
+            names = list(columns)
+            if forecast.input == "logit":
+                names = [f"p_{name}" for name in forecast.class_names or range(len(columns))]
             places = {old: {name: one} for old, name, one in zip(columns, names, turned, strict=True)}
         self.new = [name for of in places.values() for name in of]
         if taken := [name for name in self.new if name in table and name not in places]:
@@ -234,10 +236,3 @@ class _Job:
             raise error
         self.left_out = self.left_out[0] + 1, self.left_out[1] + n_rows
         print(f"calibrant: warning: left out: {error}", file=sys.stderr)
-
-
-def _calibrated_names(forecast: Forecast) -> list[str]:
-    """Probability columns keep their names; logits become probabilities and say so."""
-    if forecast.input == "probability":
-        return list(forecast.forecast_columns)
-    return [f"p_{name}" for name in forecast.class_names or range(len(forecast.forecast_columns))]

@@ -34,7 +34,6 @@ from calibrant.calibrators.classifier import Method, default_of
 from calibrant.calibrators.safe import SafeCalibrator
 from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
 from calibrant.interop.columns import (
-    Arrow,
     Column,
     FileTable,
     Text,
@@ -195,8 +194,7 @@ class Forecast(ForecastTable):
     def _classes_named(self) -> list[str]:
         """Return the words of --classes, unless the columns have the names of the same classes in another order."""
         classes = [name.strip() for name in self.asked.classes.split(",")]
-        names = self.class_names or classes
-        said, written = _plain(classes), _plain(names)
+        said, written = _plain(classes), _plain(self.class_names or classes)
         if said != written and sorted(said) == sorted(written):
             turned = ",".join(self.forecast_columns[written.index(word)] for word in said)
             must = f"--classes must name the columns of {self.file} in their order"
@@ -386,10 +384,10 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     """Return confidences as numbers, and whether they are percent: all of them, as the cells or the command say, or none."""
     cells = [cell.strip() for cell in column.cells()]
     signed = [cell.endswith("%") for cell in cells]
-    numbers = column.numbers if isinstance(column, Arrow) else column.values()
+    numbers = column.numbers
     if numbers.dtype.kind not in NUMERIC:
         plain = [cell.removesuffix("%").strip() for cell in cells]
-        numbers = Text(plain, decimal=column.decimal if isinstance(column, Text) else ".").numbers
+        numbers = Text(plain, decimal=column.decimal).numbers
     is_number = numbers.dtype.kind in NUMERIC
     wrong = (
         np.isnan(numbers) if is_number else np.array([not is_figure(cell.removesuffix("%").strip()) for cell in cells])
@@ -407,11 +405,8 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     if all(bool(np.any(of)) for of in mixed) and (any(signed) or not said):
         first, second = (int(np.argmax(of)) for of in mixed)
         hint = "Write all of them in one way" + ("" if any(signed) else ", or say --percent if all are percent")
-        refuse(
-            f"{must}, all in one way",
-            got=f"{cells[first]!r} in row {first}, {cells[second]!r} in row {second}",
-            hint=hint,
-        )
+        got = f"{cells[first]!r} in row {first}, {cells[second]!r} in row {second}"
+        refuse(f"{must}, all in one way", got=got, hint=hint)
     most = float(np.max(numbers, initial=0.0))
     if 1.0 < most <= MOST_OF_SCALE and not any(signed) and not said:
         hint = "If they are percent, say --percent; points of a scale are no probabilities, even divided by the highest"
@@ -575,10 +570,8 @@ def _first_labels(source: Files, columns: Columns, where: str) -> Any:
     for piece in source.pieces(columns, AT_A_TIME):
         if isinstance(piece, Damaged):
             wrong = piece.error
-        elif len(
-            truth := labels_as_read(piece, is_parsed=source.is_parsed)
-        ):  # none where all are missing, as is said later
-            return truth
+        elif len(truth := labels_as_read(piece, is_parsed=source.is_parsed)):
+            return truth  # none where all are missing, as is said later
     raise wrong
 
 

@@ -380,8 +380,7 @@ def _outside(at: int, lower: float, upper: float) -> Any:
     from matplotlib.path import Path
 
     left, right = at - 0.5, at + 0.5
-    outside = ((-1.0, lower), (upper, 2.0))
-    corners = [[(left, a), (right, a), (right, b), (left, b), (left, a)] for a, b in outside]
+    corners = [[(left, a), (right, a), (right, b), (left, b), (left, a)] for a, b in ((-1.0, lower), (upper, 2.0))]
     return Path.make_compound_path(*(Path(np.array(c), closed=True) for c in corners))
 
 

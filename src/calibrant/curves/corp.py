@@ -286,8 +286,8 @@ def _panel(
     ordered = Ordered.of(problem)
     steps, at = isotonic_fit(ordered), places(ordered.score)
     lower, upper = _band(band, ordered, steps, at, level, n_draws, rng) if band else np.full((2, at.size), np.nan)
-    cells = problem if isinstance(problem, CellProblem) else None
-    terms = corp_terms(ordered, squared_error) if cells is None else corp_of_cells(cells, squared_error)
+    loss = squared_error
+    terms = corp_of_cells(problem, loss) if isinstance(problem, CellProblem) else corp_terms(ordered, loss)
     last = np.append(steps.starts[1:], ordered.score.size) - 1
     return CorpPanel(
         name,
@@ -372,8 +372,7 @@ def plot_corp(
             _draw_steps(ax, panel, colour, f"{label}: {', '.join(_terms(panel))}" if alone and not single else label)
         below = drawing.counts_below(ax, [panel.histogram for panel in drawn.values()]) if histogram else None
         if alone:
-            words = _words(panel, "   ", unc=True) if single else None
-            drawing.legend_above(ax, title=words, title_fontsize="small")
+            drawing.legend_above(ax, title=_words(panel, "   ", unc=True) if single else None, title_fontsize="small")
         elif single:
             is_there = bool(np.any((panel.right > CORNER[0]) & (panel.rate < CORNER[1])))
             x, y, ha, va = (0.04, 0.96, "left", "top") if is_there else (0.97, 0.04, "right", "bottom")

@@ -30,6 +30,8 @@ class Logistic:
 
 SMOOTHERS: Mapping[str, Smooth | Local | Logistic] = {"kernel": Smooth(), "local": Local(), "logistic": Logistic()}
 
+SYMBOLS: Mapping[type, str] = {Smooth: "smECE", Local: "ICI", Logistic: "mean distance"}
+
 FINEST = 0.001
 """A picture resolves no smaller bandwidth."""
 
@@ -177,13 +179,12 @@ def smooth_reliability_curve(
         other = "Pass Local(span=...) for another window, or smoother='kernel'"
         left_out("bandwidth", bandwidth, "for a regression, which has none", hint=other)
     elif bandwidth is not None:
-        usual = "0.03 shows much; None is the smooth ECE"
-        number("bandwidth", bandwidth, least=FINEST, most=1.0, hint=usual)
+        number("bandwidth", bandwidth, least=FINEST, most=1.0, hint="0.03 shows much; None is the smooth ECE")
     panels = tuple(
         _panel(binary, binary.name or chosen.name, smoother, bandwidth, level) for binary in chosen.split(problem)
     )
-    symbol = "ICI" if isinstance(smoother, Local) else "smECE" if isinstance(smoother, Smooth) else "mean distance"
-    return SmoothReliabilityCurve(panels, chosen.name, repr(smoother), symbol, level, chosen.of_predictions)
+    symbol, of_predictions = SYMBOLS[type(smoother)], chosen.of_predictions
+    return SmoothReliabilityCurve(panels, chosen.name, repr(smoother), symbol, level, of_predictions)
 
 
 def _panel(

@@ -284,8 +284,7 @@ def undo_class_weight(
         left_out("train_prior", train_prior, "unless class_weight is 'balanced'", hint="Weights say all")
         return new.reweighed(-np.log(_factors("class_weight", class_weight, new, labels, rest=1.0)))
     must = "class_weight must be numbers, or 'balanced' with train_prior"
-    got = f"{class_weight!r} and train_prior={train_prior!r}"
-    hint = "Pass the weights, or the shares in training"
+    got, hint = f"{class_weight!r} and train_prior={train_prior!r}", "Pass the weights, or the shares in training"
     require(class_weight == "balanced" and train_prior is not None, must, got=got, hint=hint)
     classes_of(new.forecast.shape[1], labels, new.names)
     prior = as_prior("train_prior", cast("npt.ArrayLike", train_prior), new.forecast.shape[1], positive=True)

@@ -76,8 +76,7 @@ class Calibrated:
         shape = len(frame), len(self.columns)
         if not len(frame):
             return np.empty(shape)
-        one = self.columns[0]
-        given = frame[one] if len(self.columns) == 1 else frame.select(self.columns)
+        given = frame[self.columns[0]] if len(self.columns) == 1 else frame.select(self.columns)
         has_names = hasattr(self.calibrator, "feature_names_in_")  # scikit-learn warns of names where none were fitted
         return self.calibrator.calibrate(given.to_native() if has_names else given.to_numpy()).reshape(shape)
 
@@ -360,9 +359,8 @@ class Partitioned(Predictions):
         first = faults[0].message.removesuffix(".")
         others = "" if len(faults) == 1 else f" ({len(faults)} partitions are refused)"
         if self._chosen.on_error == "skip":
-            warn(
-                f"partitions of {self.where} were left out: {len(faults)}, of {self.left_out[1]} rows; the first: {first}."
-            )
+            said = f"partitions of {self.where} were left out: {len(faults)}, of {self.left_out[1]} rows"
+            warn(f"{said}; the first: {first}.")
             return
         raise ValueError(f"{self.where}, {first}{others}. To leave such partitions out: on_error='skip'.")
 

@@ -261,12 +261,8 @@ def to_torch(calibrator: Calibrator | CalibratedClassifier) -> Any:
     needed("torch", "torch")
     source, module = torch_source(calibrator), types.ModuleType("calibrant_exported")
     place = f"<calibrator {next(NUMBER)}>"
-    linecache.cache[place] = (
-        len(source),
-        None,
-        source.splitlines(keepends=True),
-        place,
-    )  # a script is read from its source
+    # A script is read from its source.
+    linecache.cache[place] = len(source), None, source.splitlines(keepends=True), place
     exec(compile(source, place, "exec"), vars(module))
     return module.Calibrator()
 
@@ -501,8 +497,7 @@ class SqlPrinter:
         kept = [f"k{j} AS {quoted(name)}" for j, name in enumerate(keep)]
         results = [self.text(self.root, j) for j in range(len(columns))]
         made = [f"{text} AS {quoted('calibrated_' + name)}" for name, text in zip(columns, results, strict=True)]
-        last = len(self.selects)
-        parts = [f"\nSELECT {', '.join([*kept, *made])} FROM {select}{last}"]
+        parts = [f"\nSELECT {', '.join([*kept, *made])} FROM {select}{len(self.selects)}"]
         needed = dict.fromkeys([*(f"k{j}" for j in range(len(keep))), *names_in(results)])
         for number, made_here in reversed(list(enumerate(self.selects, start=1))):
             here = {name: text for name, text in made_here if name in needed}

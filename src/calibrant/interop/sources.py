@@ -143,9 +143,8 @@ def as_arrow(table: Any) -> Any:
         return pyarrow.table(table)
     if hasattr(table, "dtypes") and hasattr(table, "columns"):
         return pyarrow.Table.from_pandas(table, preserve_index=False)
-    raise TypeError(
-        f"a batch must be a pair (y_true, y_prob), a table of Arrow or a data frame; got {type(table).__name__}. Convert it."
-    )
+    must = "a batch must be a pair (y_true, y_prob), a table of Arrow or a data frame"
+    raise TypeError(f"{must}; got {type(table).__name__}. Convert it.")
 
 
 def is_addresses(source: Any) -> bool:

@@ -415,8 +415,7 @@ def cuts_of(upper: BoolArray, part: IntArray) -> tuple[Cut, ...]:
     """
     units = [np.zeros(part.size, dtype=np.intp), upper.astype(np.intp), part, np.arange(part.size)]
     numbered = [np.unique(unit, return_inverse=True)[1] for unit in units]
-    distinct = {unit.tobytes(): unit for unit in numbered}
-    return tuple(Cut(unit) for unit in distinct.values())
+    return tuple(map(Cut, {unit.tobytes(): unit for unit in numbered}.values()))
 
 
 # What is known of one window, from its sums alone

@@ -263,10 +263,9 @@ class Monitor:
         rows: Rows = "as-given",
     ) -> None:
         self._windows = states.as_windows(window)
-        self.window = window if window is None or isinstance(window, str) else int(window)
-        self.reference = whole(
-            "reference", reference, least=0, hint="Pass how many of the first windows are the reference"
-        )
+        self.window = self._windows.window
+        hint = "Pass how many of the first windows are the reference"
+        self.reference = whole("reference", reference, least=0, hint=hint)
         self.alpha = fraction("alpha", alpha, hint="0.05 is usual, 0.01 raises fewer alarms")
         self.notion = None if notion is None else states.known_notion(as_notion(notion))
         self.binning = as_binning(binning)
@@ -326,8 +325,7 @@ class Monitor:
         keys = self._windows.keys(at, n, start)
         if problem.size < n:  # rows of weight 0 are left out
             keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
-        found = ByWindow.of(problem, keys, plan, start + n)
-        self._sums, self._seen = self._sums + found, None
+        self._sums, self._seen = self._sums + ByWindow.of(problem, keys, plan, start + n), None
         self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
         return self
 
@@ -369,12 +367,10 @@ class Monitor:
         if self.labels is not None and len(known) == 2 and self.pos_label is not None and known[0] == self.pos_label:
             known = known[::-1]
         is_event = self.pos_label is None or len(classes) > 2 or classes[-1] == self.pos_label
-        require(
-            classes == known and is_event,
-            "rows of a monitor must have the same classes, the event last",
-            got=f"{classes[:5]}, and {known[:5] if is_event else f'the event {self.pos_label!r}'} before",
-            hint="Pass Monitor(labels=...) with all classes in the order of the columns",
-        )
+        must = "rows of a monitor must have the same classes, the event last"
+        got = f"{classes[:5]}, and {known[:5] if is_event else f'the event {self.pos_label!r}'} before"
+        hint = "Pass Monitor(labels=...) with all classes in the order of the columns"
+        require(classes == known and is_event, must, got=got, hint=hint)
         plan = self._plan or plan_of(states.known_notion(as_notion(self.notion, problem)), self.binning)
         return problem, plan, labels
 
