@@ -40,10 +40,8 @@ def forecasts_of(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Pr
     if isinstance(y_true, Mapping):
         distinct_names("y_true", y_true)
         own = {str(name): values for name, values in y_true.items()}
-        must, got = (
-            "y_true must have the labels of each forecast by its name",
-            f"{', '.join(own)} for {', '.join(given)}",
-        )
+        must = "y_true must have the labels of each forecast by its name"
+        got = f"{', '.join(own)} for {', '.join(given)}"
         require(own.keys() == given.keys(), must, got=got, hint="Pass one array for all, or one for each")
     called = {name: f"forecasts[{name!r}]" for name in given} if is_named else {ONLY: "forecasts"}
     named, truth = Named(forecast=called[first]), own.get(first, y_true)

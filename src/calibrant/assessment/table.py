@@ -58,9 +58,8 @@ class MetricScorer(_Scorer):  # type: ignore[misc]  # scikit-learn ships no type
 
     def __repr__(self) -> str:
         """Return the call that makes it."""
-        return (
-            f"scorer({', '.join([repr(self._name), *(f'{name}={value!r}' for name, value in self._kwargs.items())])})"
-        )
+        given = [f"{name}={value!r}" for name, value in self._kwargs.items()]
+        return f"scorer({', '.join([repr(self._name), *given])})"
 
     def _get_pos_label(self) -> None:
         return None  # the column is chosen by the metric
@@ -416,16 +415,9 @@ def assess(
     for events in impossible.values():
         if events is not None:
             events.warn()
-    found = estimates(
-        metrics_of,
-        problem,
-        cut,
-        Resampling(level, int(n_resamples), as_rng(rng)),
-        partial(tracked, show=progress, desc="resampling", unit="draw"),
-        notion,
-        sums,
-        known,
-    )
+    resampling = Resampling(level, int(n_resamples), as_rng(rng))
+    bar = partial(tracked, show=progress, desc="resampling", unit="draw")
+    found = estimates(metrics_of, problem, cut, resampling, bar, notion, sums, known)
     table, by_class = ((sums if pair in asked else of_curves).of(*pair) for pair in shown)
     curve, class_curve = curve_of_sums(table, *shown[0], level), curve_of_sums(by_class, *shown[1], level)
     rows = [_row(word, metric, found[name], impossible[name], curve) for name, (word, metric) in chosen.items()]
@@ -433,6 +425,8 @@ def assess(
         class_weight = np.bincount(by_class.part, by_class.bins.outcome_sum)
     else:
         class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
+    of_classes = by_class if fine[0].of_predictions else None
+    errors = {row.symbol: row.estimate for row in rows if row.metric in ERRORS}
     return Assessment(
         rows=tuple(rows),
         curve=curve,
@@ -442,14 +436,7 @@ def assess(
         class_weight={str(c): float(w) for c, w in zip(simplex.classes.tolist(), class_weight, strict=True)},
         level=level,
         n_resamples=n_resamples,
-        verdict=verdict_of(
-            of_curves.of(*fine),
-            by_class if fine[0].of_predictions else None,
-            curve,
-            {row.symbol: row.estimate for row in rows if row.metric in ERRORS},
-            problem.weights,
-            level,
-        ),
+        verdict=verdict_of(of_curves.of(*fine), of_classes, curve, errors, problem.weights, level),
         left_out=y_true.left_out[0] if isinstance(y_true, Predictions) else 0,
     )
 

@@ -87,20 +87,8 @@ class Verdict(Result):
     """
 
     _table = Table(
-        None,
-        "faults=_fault",
-        "predicted",
-        "observed",
-        "points",
-        "lower",
-        "upper",
-        "slope",
-        "slope_lower",
-        "slope_upper",
-        "pvalue",
-        "certain",
-        "wrong",
-        "verdict=_text",
+        *(None, "faults=_fault", "predicted", "observed", "points", "lower", "upper", "slope"),
+        *("slope_lower", "slope_upper", "pvalue", "certain", "wrong", "verdict=_text"),
     )
     _summary = "{_fault}"
 
@@ -315,9 +303,8 @@ def verdict_of(
             with_them, without = with_certain.value, slope.value
             moved = f": with the certain rows the calibration slope is {with_them:.3g}, without them {without:.3g}"
         are = "is" if wrong == 1 else "are"
-        sentences.append(
-            f"{wrong} of {shown_rows(certain)} with a probability within 1e-12 of 0 or 1 {are} wrong{moved}."
-        )
+        rows = f"{shown_rows(certain)} with a probability within 1e-12 of 0 or 1"
+        sentences.append(f"{wrong} of {rows} {are} wrong{moved}.")
     if weights.effective_rows < UNEQUAL * len(weights) and not weights.are_counts:
         sentences.append(f"The weights make {shown_rows(n)} worth {weights.effective_rows:.3g} equal ones.")
     return replace(found, sentences=tuple(sentences))
@@ -377,9 +364,8 @@ def _where(panel: ReliabilityPanel, significant: Mapping[str, Estimate]) -> str:
         return ""
     bins = panel.bins
     j = int(np.argmax(np.abs(bins.residual_sum)))
-    left, right, mean, rate = (
-        shown_percent(float(x[j])) for x in (bins.left, bins.right, bins.mean_prob, bins.event_rate)
-    )
+    figures = (bins.left, bins.right, bins.mean_prob, bins.event_rate)
+    left, right, mean, rate = (shown_percent(float(x[j])) for x in figures)
     return f", most between {left} and {right}: predicted {mean}, observed {rate}"
 
 

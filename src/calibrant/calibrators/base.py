@@ -21,16 +21,7 @@ from calibrant._core.arrays import FloatArray, as_array, columns_of
 from calibrant._core.border import SAMPLED, Input, as_forecast, as_problem, declared
 from calibrant._core.checks import as_numbers, choice, flag, is_word, number, numbers, refuse, require, source, whole
 from calibrant._core.registry import declare, find
-from calibrant._core.rows import (
-    OF_CALIBRATOR,
-    BinaryProblem,
-    Forecast,
-    InBatches,
-    Problem,
-    SimplexProblem,
-    as_simplex,
-    two_columns,
-)
+from calibrant._core.rows import OF_CALIBRATOR, BinaryProblem, Forecast, InBatches, Problem, SimplexProblem, as_simplex
 from calibrant.exceptions import warn
 from calibrant.notions import Binary
 from calibrant.sums.reading import UnreadPart, UnreadSimplex, is_unread
@@ -461,10 +452,9 @@ class BinaryCalibrator(Calibrator):
             self._fit_one(one_score(problem))
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        column = self._mapped(
-            forecast.log_odds if forecast.is_logit else forecast.prob[:, 1], is_logit=forecast.is_logit
-        )
-        return two_columns(column, is_logit=False).values
+        values = forecast.log_odds if forecast.is_logit else forecast.prob[:, 1]
+        column = self._mapped(values, is_logit=forecast.is_logit)
+        return np.column_stack([1.0 - column, column])
 
     def _map_column(self, values: FloatArray) -> FloatArray:
         is_logit = self.input == "logit"

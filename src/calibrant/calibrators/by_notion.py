@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
-from calibrant._core import arrays as links
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, log_odds_of_logits, score_of_logit
 from calibrant._core.border import Input
 from calibrant._core.checks import require
 from calibrant._core.registry import FINITE
@@ -50,7 +49,7 @@ def _nth_problem(notion: Notion, index: int, batch: Problem) -> BinaryProblem:
 
 def log_odds_of(forecast: Forecast) -> FloatArray | None:
     """Return the log-odds of each class against the rest, where the forecast was given as logits."""
-    return links.log_odds_of_logits(forecast.values) if forecast.is_logit else None
+    return log_odds_of_logits(forecast.values) if forecast.is_logit else None
 
 
 def as_one_problem(problems: list[BinaryProblem]) -> BinaryProblem:
@@ -218,7 +217,7 @@ class ByNotion(base.Calibrator):
         for own, part in zip(self.calibrators_, self.notion_.parts(prob), strict=True):
             fitted = own or self.pooled_
             if isinstance(fitted, VennAbers):
-                score = part.scores(prob) if log_odds is None else links.score_of_logit(part.scores(log_odds))
+                score = part.scores(prob) if log_odds is None else score_of_logit(part.scores(log_odds))
                 for end, values in enumerate(fitted._interval(score)):
                     part.put(interval[:, :, end], values)
         return interval

@@ -221,11 +221,8 @@ def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, laplace.Fe
     n_classes, features = z.shape[1], measured(z, weight)
     if isinstance(features, LogOddsFeatures):
         of_second = features.of(z).T
-        return (
-            np.stack([np.zeros_like(of_second), of_second], axis=2),
-            laplace.SameForAll.none(len(z), 2),
-            features.shared_groups,
-        )
+        shared = np.stack([np.zeros_like(of_second), of_second], axis=2)
+        return shared, laplace.SameForAll.none(len(z), 2), features.shared_groups
     shared, names = features.shared(z), features.shared_groups
     if len(names) + n_classes * (1 + 3 * n_classes) <= laplace.MOST_DENSE:
         table: laplace.FeatureTable = laplace.SameForAll(features.of_rows(z), own_features(n_classes))
@@ -308,9 +305,8 @@ def check_fitted(fitted: EvidenceScaling, sizes: Mapping[str, int], ordered: boo
     fewest = 1 if sizes["K"] == 2 and not ordered else 0
     numbers("ranks_", fitted.ranks_[1], shape=(None,), least=1e-100, most=1.0 - 1e-16, fewest=fewest)
     n_maps, is_mixed = len(fitted.shared_), fitted.keep == "argmax" and not ordered
-    of_ordered = numbers(
-        "ordered_weights_", fitted.ordered_weights_, shape=(None if is_mixed else 0,), sum_to_one=is_mixed
-    )
+    own = fitted.ordered_weights_
+    of_ordered = numbers("ordered_weights_", own, shape=(None if is_mixed else 0,), sum_to_one=is_mixed)
     shape = (len(of_ordered) - 1, sizes["s"]) if is_mixed else (0,)
     numbers("ordered_", fitted.ordered_, shape=shape, **limits)
     size = (sizes["s"] + sizes["K"] * sizes["f"]) * fitted.intervals

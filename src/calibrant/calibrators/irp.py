@@ -213,14 +213,17 @@ class GridPoints:
 
     steps: int | Word
 
-    def of(self, n_classes: int) -> trees.Candidates:
-        """Return the points for so many classes: all fits draw alike.
+    def settled(self) -> Callable[[int], trees.Candidates]:
+        """Return what makes the points of each fit, given the number of classes: all fits draw alike.
 
         Returns
         -------
-        Candidates
-            What is tried in each region.
+        callable
+            It takes the number of classes and returns the points.
         """
+        return self._made
+
+    def _made(self, n_classes: int) -> trees.Candidates:
         if not isinstance(self.steps, str):
             return trees.Candidates(simplex_grid(n_classes, self.steps, "candidates"))
         if n_classes == 2:
@@ -530,7 +533,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         return self.node_value_[self.tree_.nodes(forecast.prob)]
 
     def _grown(self, rows: trees.Rows, smoothing: float, softening: float, *, most: int | None) -> trees.Grown:
-        points = as_points(self.candidates).of(rows.prob.shape[1])
+        points = as_points(self.candidates).settled()(rows.prob.shape[1])
         return trees.grow(rows.softened(softening), points, most, smoothing)
 
     def _values(self, sums: FloatArray, smoothing: float) -> FloatArray:

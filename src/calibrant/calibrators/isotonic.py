@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
 
-from calibrant._core import arrays as links
-from calibrant._core.arrays import EPSILON, FloatArray, is_number, sum_of_rows
+from calibrant._core.arrays import EPSILON, FloatArray, is_number, score_of_logit, sum_of_rows
 from calibrant._core.checks import is_word, number, require
 from calibrant._core.registry import ARGMAX, FINITE, HULL, ORDER, PERMUTED
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, SimplexProblem, Weights, places
@@ -661,7 +660,7 @@ class VennAbers(BinaryCalibrator):
             Fits p0 and p1 of the positive label, p0 < p1.
         """
         forecast = self._fitted_forecast(X)
-        score = links.score_of_logit(forecast.log_odds) if forecast.is_logit else forecast.prob[:, 1]
+        score = score_of_logit(forecast.log_odds) if forecast.is_logit else forecast.prob[:, 1]
         return np.column_stack(self._interval(score))
 
     def _fit(self, problem: BinaryProblem) -> None:
@@ -781,9 +780,8 @@ def steps_of(score: FloatArray, outcome: BoolArray, weight: FloatArray) -> tuple
     event, at = np.unique(score[outcome], return_inverse=True)
     left = np.append(score.min(), event)
     above = np.searchsorted(event, score[~outcome], side="right")
-    mass: FloatArray = np.append(
-        np.bincount(at, weight[outcome], event.size), np.bincount(above, weight[~outcome], left.size)
-    )
+    events, others = np.bincount(at, weight[outcome], event.size), np.bincount(above, weight[~outcome], left.size)
+    mass: FloatArray = np.append(events, others)
     some = mass > 0
     is_event = np.arange(mass.size) < event.size
     ordered = Ordered.of(BinaryProblem(np.append(event, left)[some], is_event[some], Weights(mass[some])))

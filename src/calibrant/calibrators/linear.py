@@ -421,9 +421,8 @@ def fit_table(
 def _extent(z: FloatArray, label: IntArray, weight: FloatArray) -> Extent:
     """Weighted sum of the largest size of a log-probability of each row, and weight of each class; the largest size of all."""
     size = np.maximum(z.max(axis=1), -z.min(axis=1))
-    return Extent(
-        np.append(weight @ size, np.bincount(label, weight, z.shape[1])), size.max(keepdims=True, initial=0.0)
-    )
+    sums = np.append(weight @ size, np.bincount(label, weight, z.shape[1]))
+    return Extent(sums, size.max(keepdims=True, initial=0.0))
 
 
 def _held_by_ridge(

@@ -634,9 +634,7 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     True
     """
 
-    smoothing: float | Literal["cv"] = parameter(
-        default="cv", least=0.0, most=1.0, hint="Pass a small one, such as 1e-3, or 'cv'"
-    )
+    smoothing: float | Literal["cv"] = parameter(default="cv", least=0.0, most=1.0, hint=OF_SMOOTHING)
     ridge: float = parameter(
         default=0.0, least=0.0, most=HIGHEST_RIDGE, hint="Pass a small one, such as 1e-4, or 0 for none"
     )

@@ -369,7 +369,6 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         """Lay out the steps of all ranks, one rank after the other."""
         from calibrant._kernels.staircase import envelopes
 
-        steps: tuple[IntArray, FloatArray, FloatArray] = envelopes(
-            self.score_, self.rank_, self.value_, len(self.classes_) - 1
-        )
+        n_ranks = len(self.classes_) - 1
+        steps: tuple[IntArray, FloatArray, FloatArray] = envelopes(self.score_, self.rank_, self.value_, n_ranks)
         return steps

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core import arrays as links
-from calibrant._core.arrays import LEAST_SCORE, FloatArray, prob_of_scores, sum_of_rows
+from calibrant._core.arrays import LEAST_SCORE, FloatArray, log_prob_of_logit, prob_of_scores, sum_of_rows
 from calibrant._core.checks import numbers, require
 from calibrant._core.registry import ARGMAX, FINITE, HULL, IDENTITY, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
@@ -343,5 +342,5 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
 
     def _scaled(self, forecast: Forecast) -> FloatArray:
         """Return softmax(z / T), rounded and never zero."""
-        log_prob = links.log_prob_of_logit(forecast.log_prob / self.temperature_)
+        log_prob = log_prob_of_logit(forecast.log_prob / self.temperature_)
         return np.exp(np.maximum(np.round(log_prob, TIED), LEAST_SCORE))

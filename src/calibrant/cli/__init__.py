@@ -77,10 +77,8 @@ class _Notes:
 
 def _main(argv: Sequence[str] | None) -> int:
     if sys.stdout is None:  # as by >&-: what was asked for would be lost, and the next file opened would get its number
-        print(
-            "calibrant: error: standard output must be open; it is closed. Send it somewhere: > /dev/null.",
-            file=sys.stderr,
-        )
+        said = "standard output must be open; it is closed. Send it somewhere: > /dev/null."
+        print(f"calibrant: error: {said}", file=sys.stderr)
         return BAD_USE
     known = dict[str, Any]()
     try:

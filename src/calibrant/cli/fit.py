@@ -19,7 +19,6 @@ from calibrant._core.threads import ahead
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.evidence import MANY_NUMBERS
 from calibrant.cli import inputs
-from calibrant.cli.inputs import Forecast
 from calibrant.interop import export
 from calibrant.interop.arrow_batches import said_at
 from calibrant.interop.columns import FileTable, Values, require_arrow
@@ -44,14 +43,14 @@ def run_fit(asked: Namespace) -> int:
     require_free(Path(asked.output), force=asked.force, inputs=read, endings=(".json",))
     by_default = not asked.method and not asked.notion
     forecast, of_all, problem, labels = inputs.opened(asked, [asked.file]), "", None, None
-    if not isinstance(forecast, Forecast) and by_default:  # the default is fitted to rows in memory
+    if not isinstance(forecast, inputs.Forecast) and by_default:  # the default is fitted to rows in memory
         stream = forecast
         forecast = inputs.sampled(asked, stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
         if stream.n_counted != forecast.n_rows:
             of_all = f" of {stream.n_counted} rows, drawn at random"
     rows: tuple[Any, ...]
     n_columns = len(forecast.forecast_columns)
-    if isinstance(forecast, Forecast):
+    if isinstance(forecast, inputs.Forecast):
         inputs.warn_beside_other_rows(forecast)
         rows, labels = (forecast.values, forecast.y_true, forecast.weight), forecast.classes
         if by_default:
@@ -166,7 +165,7 @@ class _Job:
         self.asked, self.calibrator = asked, calibrator
         self.n_files, self.n_rows, self.left_out, self.new = 0, 0, (0, 0), list[str]()
 
-    def table(self, forecast: Forecast) -> FileTable:
+    def table(self, forecast: inputs.Forecast) -> FileTable:
         """Return the table with calibrated columns in the places of the forecast's; whatever else it holds stays."""
         rows, table, columns = forecast, forecast.table, forecast.forecast_columns
         n_rows = len(table.columns[columns[0]])
@@ -178,9 +177,8 @@ class _Job:
         calibrated = rows.calibrated(self.calibrator, top=self.asked.top)
         if self.asked.top:  # in the place of the whole forecast
             new = dict(zip(("predicted", "probability"), calibrated, strict=True))
-            places = {name: dict[str, Any]() for name in columns} | {
-                next(name for name in table if name in columns): new
-            }
+            places = {name: dict[str, Any]() for name in columns}
+            places[next(name for name in table if name in columns)] = new
         else:
             turned = np.reshape(calibrated, (-1, len(columns))).T
             names = list(columns)
@@ -192,9 +190,8 @@ class _Job:
             got = f"{self.asked.file} already has {', '.join(taken[:3])}"
             refuse("calibrated columns need names of their own", given=got, hint="Rename or remove these columns")
         self.n_rows += n_rows
-        return table.replaced(
-            {old: {name: Values(one[:n_rows]) for name, one in of.items()} for old, of in places.items()}
-        )
+        made = {old: {name: Values(one[:n_rows]) for name, one in of.items()} for old, of in places.items()}
+        return table.replaced(made)
 
     def reader(self, file: File) -> Reader | None:
         """Return what reads a file, or None of one that is left out."""
@@ -228,7 +225,7 @@ class _Job:
         found = forecast_in(table, label_optional=True, where=place, **inputs.chosen_columns(self.asked))
         if not self.n_rows:
             inputs.say_guess(self.asked.file, found.guessed)
-        return self.table(Forecast.of(replace(found, guessed=()), self.asked))
+        return self.table(inputs.Forecast.of(replace(found, guessed=()), self.asked))
 
     def _leave_out(self, error: Exception, n_rows: int) -> None:
         """Raise the error, or say it and count the rows, as the command asks."""

@@ -7,7 +7,6 @@ import codecs
 import inspect
 import json
 import math
-import operator
 import re
 import shutil
 import sys
@@ -16,6 +15,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
+from operator import eq, ge, gt, le, lt, ne
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -33,16 +33,7 @@ from calibrant.calibrators.by_notion import for_classes
 from calibrant.calibrators.classifier import Method, default_of
 from calibrant.calibrators.safe import SafeCalibrator
 from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
-from calibrant.interop.columns import (
-    Column,
-    FileTable,
-    Text,
-    Understood,
-    Values,
-    has_arrow,
-    is_figure,
-    require_arrow,
-)
+from calibrant.interop.columns import Column, FileTable, Text, Understood, Values, has_arrow, is_figure, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.save import columns_of
 from calibrant.interop.sources import Files, OfColumns
@@ -294,14 +285,7 @@ CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|=)\s*(.+?)\s*")
 
 DATE = re.compile(r"\d{4}-\d\d")
 
-COMPARED = {
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-    "=": operator.eq,
-    "!=": operator.ne,
-}
+COMPARED = {"<": lt, ">": gt, "<=": le, ">=": ge, "=": eq, "!=": ne}
 
 
 def _rows_where(table: FileTable, condition: str, where: str) -> Any:

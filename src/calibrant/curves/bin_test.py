@@ -531,15 +531,8 @@ def plot_bin_test(
 def _draw_legend(ax: Any) -> None:
     """Draw the legend into the corner that the rooms leave free."""
     corner = (1.0 + drawing.MARGINS_APART, -drawing.MARGINS_APART)
-    ax.legend(
-        loc="upper left",
-        bbox_to_anchor=corner,
-        borderaxespad=0.0,
-        frameon=False,
-        fontsize="small",
-        handlelength=1.0,
-        handletextpad=0.5,
-    )
+    look = {"borderaxespad": 0.0, "frameon": False, "fontsize": "small", "handlelength": 1.0, "handletextpad": 0.5}
+    ax.legend(loc="upper left", bbox_to_anchor=corner, **look)
 
 
 def _draw_standard(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds: bool) -> None:

@@ -17,7 +17,6 @@ from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weig
 from calibrant._core.checks import as_numbers, choice, flag, require, source, whole
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, as_simplex
-from calibrant.binning.cells import SplitTree
 from calibrant.curves import simplex
 from calibrant.sums.draws import drawn_places
 
@@ -131,7 +130,7 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
 def splits_of(calibrator: Any) -> FloatArray | None:
     """Return the points around which a calibrator, or the partition that it bins by, splits the simplex, if it does."""
     tree = getattr(calibrator, "tree_", getattr(calibrator, "partition_", None))
-    return tree.gamma if isinstance(tree, SplitTree) else None
+    return getattr(tree, "gamma", None)
 
 
 # Rows of three or four classes as points of the triangle or the tetrahedron, with what they are calibrated to

@@ -180,11 +180,9 @@ def smooth_reliability_curve(
         left_out("bandwidth", bandwidth, "for a regression, which has none", hint=other)
     elif bandwidth is not None:
         number("bandwidth", bandwidth, least=FINEST, most=1.0, hint="0.03 shows much; None is the smooth ECE")
-    panels = tuple(
-        _panel(binary, binary.name or chosen.name, smoother, bandwidth, level) for binary in chosen.split(problem)
-    )
-    symbol, of_predictions = SYMBOLS[type(smoother)], chosen.of_predictions
-    return SmoothReliabilityCurve(panels, chosen.name, repr(smoother), symbol, level, of_predictions)
+    how, symbol = (smoother, bandwidth, level), SYMBOLS[type(smoother)]
+    panels = tuple(_panel(binary, binary.name or chosen.name, *how) for binary in chosen.split(problem))
+    return SmoothReliabilityCurve(panels, chosen.name, repr(smoother), symbol, level, chosen.of_predictions)
 
 
 def _panel(
@@ -196,9 +194,8 @@ def _panel(
     if isinstance(smoother, Logistic):
         error, (score, event_rate, lower, upper) = _by_logistic(problem, z)
         density = _kernel_sums(problem, score, DENSITY)[0] if score.size else score
-        return SmoothReliabilityPanel(
-            name, problem.share, error, DENSITY, score, density, score, event_rate, lower, upper
-        )
+        arrays = (score, density, score, event_rate, lower, upper)
+        return SmoothReliabilityPanel(name, problem.share, error, DENSITY, *arrays)
     if isinstance(smoother, Smooth):
         view = smoother(problem)
         error = float(fixed_point(view, view.look(residual_of(problem)))[0])

@@ -212,16 +212,8 @@ def top_label_curve(
 
 
 def _columns(bins: Bins) -> dict[str, npt.NDArray[Any]]:
-    return {
-        "bin": np.arange(len(bins)),
-        "left": bins.edges[:-1],
-        "right": bins.edges[1:],
-        "count": bins.count,
-        "weight": bins.weight,
-        "mean_prob": bins.mean_prob,
-        "accuracy": bins.event_rate,
-        "gap": np.abs(bins.gap),
-    }
+    same = {name: getattr(bins, name) for name in ("left", "right", "count", "weight", "mean_prob")}
+    return {"bin": np.arange(len(bins)), **same, "accuracy": bins.event_rate, "gap": np.abs(bins.gap)}
 
 
 def _mean(values: FloatArray, share: FloatArray) -> float:

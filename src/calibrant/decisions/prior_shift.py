@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core import arrays as links
 from calibrant._core import border
-from calibrant._core.arrays import FloatArray, columns_of
+from calibrant._core.arrays import FloatArray, columns_of, prob_of_logit
 from calibrant._core.checks import as_numbers, each, left_out, number, one_each, require, some
 from calibrant._core.rows import SUM_TOLERANCE, Forecast, Rows
 from calibrant.fit.minimise import most_likely_shares
@@ -39,7 +38,7 @@ class Received(NamedTuple):
         logarithm = log_prob + log_factor
         impossible = np.isneginf(logarithm).all(axis=1)
         logarithm[impossible] = log_prob[impossible]
-        prob = links.prob_of_logit(logarithm)
+        prob = prob_of_logit(logarithm)
         return prob[:, 1].copy() if self.is_column else prob
 
 

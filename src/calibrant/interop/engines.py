@@ -119,9 +119,8 @@ def predictions_of_relation(source: Any, chosen: Chosen) -> Predictions:
         some = source.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
         yield from _opened(some, rows)
 
-    return sources.OfColumns(
-        sources.Tables(source.columns, RELATION, run), chosen.columns(source.columns, RELATION), chosen
-    )
+    columns = chosen.columns(source.columns, RELATION)
+    return sources.OfColumns(sources.Tables(source.columns, RELATION, run), columns, chosen)
 
 
 def _opened(relation: Any, rows: int) -> Any:

@@ -179,9 +179,8 @@ class Reader(ABC):
     def damaged(self, error: Exception, place: str = "", n_rows: int = 0) -> Damaged:
         """Return what cannot be read, with words that name it."""
         where = f"{self.file.name}, {place}" if place else self.file.name
-        return Damaged(
-            ValueError(f"{where} must be readable; it is not: {first_line(error)}. Was it cut or damaged?"), n_rows
-        )
+        said = f"{where} must be readable; it is not: {first_line(error)}"
+        return Damaged(ValueError(f"{said}. Was it cut or damaged?"), n_rows)
 
 
 class ArrowReader(Reader):

@@ -97,13 +97,9 @@ def shown(names: list[Any]) -> str:
 # What a saved calibrator is made of, spelled out: JSON has no arrays, no infinities and no methods
 
 
-DTYPES: Mapping[str, set[type]] = {
-    "float64": {float, int},
-    "float32": {float, int},
-    "int64": {int},
-    "int32": {int},
-    "bool": {bool},
-}
+OF_FLOATS, OF_INTS = frozenset({float, int}), frozenset({int})
+
+DTYPES = {"float64": OF_FLOATS, "float32": OF_FLOATS, "int64": OF_INTS, "int32": OF_INTS, "bool": frozenset({bool})}
 """What arrays of a file may be, and what they may hold."""
 
 NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

@@ -196,7 +196,6 @@ class OfColumns(Streamed):
 
     def __repr__(self) -> str:
         of = self.columns
-        shown = ", ".join(map(repr, of.numbers[:3])) + (
-            f", ... ({len(of.numbers)} columns)" if len(of.numbers) > 3 else ""
-        )
-        return f"Predictions({self.source.where}, label={of.label!r}, {of.input} {shown})"
+        shown, n = ", ".join(map(repr, of.numbers[:3])), len(of.numbers)
+        more = f", ... ({n} columns)" if n > 3 else ""
+        return f"Predictions({self.source.where}, label={of.label!r}, {of.input} {shown}{more})"

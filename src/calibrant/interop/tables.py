@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels
@@ -193,10 +192,7 @@ def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> F
 
 
 def write_table(
-    path: str | os.PathLike[str],
-    table: Mapping[str, Array] | Iterator[FileTable],
-    *,
-    force: bool = False,
+    path: str | os.PathLike[str], table: Mapping[str, Array] | Iterator[FileTable], *, force: bool = False
 ) -> None:
     """Write columns, or tables one after the other, to a file that is there as a whole or not at all.
 
@@ -289,8 +285,6 @@ def arrow_of(table: FileTable, path: str | os.PathLike[str], *, keep_codes: bool
 # A forecast in a file: which of its columns are the labels and the probabilities
 
 
-ColumnArray = npt.NDArray[Any]
-
 LABEL_NAMES = ("label", "y", "y_true", "target", "class", "truth", "labels", "targets")
 PROB_PATTERNS = ("p_*", "prob_*", "proba_*", "P", "prob", "probs", "proba", "p", "y_prob", "score", "confidence")
 LOGIT_PATTERNS = ("z_*", "logit_*", "logits", "z", "logit")
@@ -308,14 +302,14 @@ class ForecastTable:
     file: str = "the file"
 
     @property
-    def y_true(self) -> ColumnArray:
+    def y_true(self) -> Array:
         """The labels."""
         if self.label_column is None:
             raise ValueError("the file must have a label column; none was found. Name it with --label.")
         return self.table[self.label_column]
 
     @property
-    def y_prob(self) -> FloatArray | ColumnArray:
+    def y_prob(self) -> FloatArray | Array:
         """The forecast: one column as a vector, several as a table."""
         columns = [self.table.numbers(name) for name in self.forecast_columns]
         return columns[0] if len(columns) == 1 else np.column_stack(columns)

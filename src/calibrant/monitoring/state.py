@@ -97,9 +97,8 @@ class OfTime:
     @property
     def seconds(self) -> int:
         """The length in seconds."""
-        found = DURATION.fullmatch(self.window)
-        assert found is not None
-        return int(found[1]) * SECONDS[found[2]]
+        ((number, unit),) = DURATION.findall(self.window)
+        return int(number) * SECONDS[unit]
 
     @property
     def _origin(self) -> int:
