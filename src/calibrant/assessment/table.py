@@ -26,10 +26,9 @@ from calibrant.curves.reliability import OPTIONS, ReliabilityCurve, curve_of_sum
 from calibrant.metrics.estimate import ABOVE_INTERVAL, MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
 from calibrant.metrics.kinds import Function, Impossible, LogLoss, Metric, estimates, metric_named, plan_of
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import Plan, Predictions, scan, scans
 from calibrant.sums.draws import Rng, as_rng
-from calibrant.sums.reading import is_unread
-from calibrant.sums.sums import distinct
+from calibrant.sums.reading import Predictions, is_unread, scan, scans
+from calibrant.sums.sums import Plan, distinct
 
 # Metrics as scorers of scikit-learn, for cross-validation and searches
 

@@ -19,8 +19,7 @@ from scipy.special import bdtrc, chdtrc, expit, gammainc, gammaincc, logit, ndtr
 from calibrant._core.arrays import FloatArray
 from calibrant._core.result import Result, Table, shown_pvalue, shown_rows
 from calibrant._core.rows import Weights
-from calibrant.binning import Bins, FineGrid
-from calibrant.binning.bins import residual_of_sums
+from calibrant.binning.bins import Bins, FineGrid, residual_of_sums
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.fit.log_loss import Recalibration
 from calibrant.metrics.estimate import Estimate

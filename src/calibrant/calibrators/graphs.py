@@ -10,7 +10,6 @@ from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import notions
@@ -244,7 +243,7 @@ SLACK_OF_LOG_ODDS = 1e-12
 """The same for log-odds, of themselves and of 1: they tell far more scores apart beside 1."""
 
 
-def picked(x: Node, edges: FloatArray, table: npt.ArrayLike, *, right: bool = True) -> Node:
+def picked(x: Node, edges: FloatArray, table: FloatArray, *, right: bool = True) -> Node:
     """The entry for the interval between edges that a score lies in, as ``calibrate`` finds it.
 
     An edge is the score of a row that was fitted, which belongs to one side of it: edges for scores that are not exact are

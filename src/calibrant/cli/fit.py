@@ -133,14 +133,14 @@ def run_apply(asked: Namespace) -> int:
         require_arrow("reading files in batches")
     with progress_bar(None, show=streamed and sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
         if several:
-            files = files_of(asked.file)
+            files = files_of([asked.file])
             with whole_folder(output, inputs=[asked.file]) as beside:
                 for file, name in zip(files, _names(files), strict=True):
                     if (reader := job.reader(file)) is not None:
                         (beside / name).parent.mkdir(parents=True, exist_ok=True)
                         write_table(beside / name, job.tables(reader, advance))
         elif streamed:
-            write_table(output, job.tables(reader_of(files_of(asked.file)[0]), advance), force=asked.force)
+            write_table(output, job.tables(reader_of(files_of([asked.file])[0]), advance), force=asked.force)
         else:
             write_table(output, job.table(inputs.read(asked, asked.file, label_optional=True)), force=asked.force)
     shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")

@@ -17,8 +17,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice
 from calibrant._core.result import DrawnResult, Picture, Record, Table, read_only, under
 from calibrant._core.rows import BinaryProblem, IntArray
-from calibrant.binning import Binning, Bins, as_binning
-from calibrant.binning.bins import shown
+from calibrant.binning.bins import Binning, Bins, as_binning, shown
 from calibrant.binning.isotonic import BoundedIsotonic
 from calibrant.curves import reliability
 from calibrant.metrics.bin_losses import TestName, Verdicts, accepted, require_test, verdicts

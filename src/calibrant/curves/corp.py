@@ -16,8 +16,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, require, resamples, squared_error
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray
-from calibrant.binning import Bins, EqualWidth
-from calibrant.binning.bins import Ordered, shown
+from calibrant.binning.bins import Bins, EqualWidth, Ordered, shown
 from calibrant.curves.reliability import require_level
 from calibrant.fit.isotonic import Steps, affordable, corp_terms, drawn_events, isotonic_fit, isotonic_fit_of
 from calibrant.metrics.decompositions import corp_of_cells

@@ -16,8 +16,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, require, whole
 from calibrant._core.result import DrawnResult, Picture, frame, read_only
 from calibrant._core.rows import IntArray, as_simplex, top_column
-from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
-from calibrant.binning.bins import shown
+from calibrant.binning.bins import Binning, Bins, Edges, as_binning, shown, sums_over
 from calibrant.notions import as_notion, rows_by_group
 
 ROUNDING = 1e-12

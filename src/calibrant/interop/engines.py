@@ -12,6 +12,7 @@ from functools import cached_property, reduce
 from importlib import import_module
 from itertools import chain
 from operator import add
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Generic, Literal, NamedTuple, get_args
@@ -691,10 +692,11 @@ def predictions(
     if (engine := engine_of(source)) is not None:
         require_arrow("reading tables of engines in batches")
         return engine.predictions(source, chosen)
+    given = list(source) if isinstance(source, (list, tuple)) else [source]
     tables: sources.Source
-    if sources.is_addresses(source):
+    if given and all(isinstance(one, (str, PathLike)) for one in given):
         require_arrow("reading files in batches")
-        tables = sources.Files(source, on_error=on_error)
+        tables = sources.Files(given, on_error=on_error)
     elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "scanner"):
         require_arrow("reading tables of Arrow in batches")
         tables = sources.stream_of(source)

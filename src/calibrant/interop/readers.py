@@ -48,21 +48,18 @@ class File:
         return ("", os.path.realpath(self.path)) if self.is_local else (self.system.type_name, self.path)
 
 
-def files_of(source: Address | Sequence[Address]) -> list[File]:
+def files_of(addresses: Sequence[Address]) -> list[File]:
     """List the files of paths, folders, patterns and addresses such as ``s3://bucket/folder``, each of them once.
 
     Files of a folder are those that end as tables do, in its folders as well, but for hidden ones; by their names.
     """
-    given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     found: dict[tuple[str, str], File] = {}
-    for address in given:
+    for address in addresses:
         if not os.fspath(address):
             must = "a path must name a file or a folder"
             raise FileNotFoundError(f"{must}; got an empty text. Name one, '.' for this folder.")
         for file in _files(os.fspath(address)):
             found.setdefault(file.identity, file)
-    if not found:
-        raise ValueError("predictions must be in at least one file; got an empty list. Pass paths.")
     return list(found.values())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -31,8 +30,8 @@ class Source(ABC):
 class Files(Source):
     """Files of tables, one after the other."""
 
-    def __init__(self, source: Address | Sequence[Address], *, on_error: Literal["raise", "skip"] = "raise") -> None:
-        self.files = files_of(source)
+    def __init__(self, addresses: Sequence[Address], *, on_error: Literal["raise", "skip"] = "raise") -> None:
+        self.files = files_of(addresses)
         first = _first_readable(self.files if on_error == "skip" else self.files[:1])
         self.is_parsed = first.file.kind == "csv"
         if other := next((file.name for file in self.files if (file.kind == "csv") != self.is_parsed), None):
@@ -145,12 +144,6 @@ def as_arrow(table: Any) -> Any:
         return pyarrow.Table.from_pandas(table, preserve_index=False)
     must = "a batch must be a pair (y_true, y_prob), a table of Arrow or a data frame"
     raise TypeError(f"{must}; got {type(table).__name__}. Convert it.")
-
-
-def is_addresses(source: Any) -> bool:
-    """Whether it is a path, or a list of paths."""
-    given = source if isinstance(source, (list, tuple)) and len(source) else [source]
-    return all(isinstance(one, (str, os.PathLike)) for one in given)
 
 
 def opened(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], bool]:

@@ -14,17 +14,15 @@ from scipy.special import entr, ndtri
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import refuse
 from calibrant._core.rows import BoolArray, IntArray, SimplexProblem
-from calibrant.binning import Binning
-from calibrant.binning.bins import even_edges
+from calibrant.binning.bins import Binning, even_edges
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import NormOfBins
 from calibrant.metrics.estimate import cells_of_table
 from calibrant.metrics.kinds import LogLoss
 from calibrant.metrics.noise import Noise
 from calibrant.notions import Notion
-from calibrant.sums import BinTable, Plan, Sums
 from calibrant.sums.draws import CellArray, is_upper
-from calibrant.sums.sums import Moments
+from calibrant.sums.sums import BinTable, Moments, Plan, Sums
 
 # Bets against calibration, whose wealth is evidence that may be looked at after each window
 
