@@ -13,8 +13,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, logit, logsumexp, softmax
 
-from calibrant._core import arrays as links
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, prob_of_logit
 from calibrant._core.checks import choice, number, require, source, whole
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import IntArray
@@ -383,11 +382,11 @@ def make_softmax_forecast(
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
         logit = rng.normal(0.0, scale, (rows.stop - start, n_classes))
-        exact = links.prob_of_logit(logit)
+        exact = prob_of_logit(logit)
         ends = exact.cumsum(axis=1)
         y[rows] = (ends[:, :-1] <= rng.random((len(logit), 1)) * ends[:, -1:]).sum(axis=1)
         posterior[rows] = exact
-        prob[rows] = links.prob_of_logit(temperature * logit)
+        prob[rows] = prob_of_logit(temperature * logit)
     name = f"softmax, temperature {temperature:g}"
     return KnownTruth(y, prob, posterior, posterior, partial(_map_of_temperature, temperature), name=name)
 
@@ -395,7 +394,7 @@ def make_softmax_forecast(
 def _map_of_temperature(temperature: float, prob: Any) -> FloatArray:
     """P(y | forecast) of a forecast softmax(temperature * z) of labels drawn from softmax(z)."""
     with np.errstate(divide="ignore"):  # a zero stays a zero
-        return links.prob_of_logit(np.log(np.asarray(prob, dtype=np.float64)) / temperature)
+        return prob_of_logit(np.log(np.asarray(prob, dtype=np.float64)) / temperature)
 
 
 @cache
@@ -420,9 +419,8 @@ def bayes_accuracy(scale: float, n_classes: int) -> float:
 
     Sums over even steps of g, u and log q converge exponentially, as all integrands are smooth and fade at both ends.
     """
-    (g, dg), (u, du), (log_q, dw) = (
-        np.linspace(*ends, retstep=True) for ends in ((-8, 8, 97), (-5, 40, 113), (-21, 3, 201))
-    )
+    grids = ((-8, 8, 97), (-5, 40, 113), (-21, 3, 201))
+    (g, dg), (u, du), (log_q, dw) = (np.linspace(*ends, retstep=True) for ends in grids)
     g, u, q = g[:, None, None], u[:, None], np.exp(log_q)
     below = (_normal_density(g - q) * q * np.exp(-np.exp(-u - scale * q))).sum(axis=2) * dw
     weight = _normal_density(g[:, :, 0]) * np.exp(-u - np.exp(-u)).T * dg * du

@@ -245,11 +245,11 @@ def draw_panels(
     those of the axes, which panels share.
     ``legend`` draws that of an Axes alone; None where that has none, or has drawn it.
     """
-    chosen = _chosen_panels(results, as_listed(panels))
+    chosen = _chosen_panels(results, panels)
     if ax is not None and len(chosen) > 1:
         hint = f"Leave ax out, or choose one: panels=[{chosen[0]!r}]"
         refuse("one Axes holds one panel", given=f"the curve has {len(chosen)}", hint=hint)
-    alone, high = len(chosen) == 1, height if isinstance(height, tuple) else (height, height)
+    alone, high = len(chosen) == 1, np.broadcast_to(height, 2)
     if ax is not None:
         axes = np.array([ax])
     elif alone:
@@ -270,13 +270,6 @@ def draw_panels(
     if ax is None:
         settle(axes[0].figure, MOST_LAYOUTS if alone else 1)
     return axes[0] if alone else axes
-
-
-def as_listed(panels: Sequence[str] | None) -> list[str] | None:
-    """Return names of panels as a list; None are all."""
-    if panels is not None:
-        list_of_names("panels", panels)
-    return None if panels is None else list(panels)
 
 
 def settle(figure: Any, most: int = MOST_LAYOUTS) -> None:
@@ -314,6 +307,8 @@ def outcome_word(result: Any) -> str:
 
 
 def _chosen_panels(results: Mapping[str, Any], panels: Sequence[str] | None) -> Sequence[str]:
+    if panels is not None:
+        list_of_names("panels", panels)
     titles = [[panel.name for panel in result.panels] for result in results.values()]
     titles = sorted(titles, key=lambda names: names == [Binary.name])  # what knows its event names the panel
     alike = all(other in (titles[0], [Binary.name]) for other in titles)
@@ -324,6 +319,7 @@ def _chosen_panels(results: Mapping[str, Any], panels: Sequence[str] | None) -> 
         must, hint = f"a figure holds at most {MOST_PANELS} panels", f"Choose some: panels=[{names[0]!r}, ...]"
         require(len(names) <= MOST_PANELS, must, given=f"the curve has {len(names)}", hint=hint)
         return names
+    panels = list(panels)
     if unknown := [name for name in panels if name not in names]:
         refuse(f"panels must be among those of the curve, such as {names[0]!r}", value=unknown, hint="Name these")
     hint = f"Leave it out, or pass [{names[0]!r}]"
@@ -359,9 +355,8 @@ def axes_in_a_row(axes: Any, n: int, what: str, size: tuple[float, float], **sha
     if axes is None:
         return plt.subplots(1, n, figsize=size, squeeze=False, layout="constrained", **shape)[1].ravel()
     given = np.ravel(axes)
-    require(
-        given.size == n, f"axes must be {what}", got=f"{given.size} for {n}", hint="Leave axes out for a new figure"
-    )
+    got, hint = f"{given.size} for {n}", "Leave axes out for a new figure"
+    require(given.size == n, f"axes must be {what}", got=got, hint=hint)
     return given
 
 

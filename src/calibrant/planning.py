@@ -654,7 +654,7 @@ def rows_for(
         require(value is None, f"{name} must be left out beside {asked[0]}", got=got, hint="Leave it out")
     if guarantee is not None:
         return to_guarantee(guarantee, n_classes, alpha)
-    chosen, rng = as_metric(metric.replace("_", "-") if isinstance(metric, str) else metric, None), as_rng(rng)
+    chosen, rng = as_metric(metric, None), as_rng(rng)
     predictions = _predictions(rng, input, rows, n_classes=n_classes, **of)
     plan = Asked(chosen, alpha, predictions, as_binning(binning), notion, rng)
     return plan.to_estimate(width) if detect is None else plan.to_detect(detect, wrong, power)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit, softmax
 
 from calibrant import advise, assess, calibration_error, compare, log_loss, measure
-from calibrant.assessment import held_out
 from calibrant.assessment.held_out import IDENTITY
 from calibrant.calibrators import PlattScaling, SafeCalibrator, TemperatureScaling
 from calibrant.exceptions import CalibrationWarning
@@ -442,7 +441,7 @@ def test_a_safe_calibrator_is_taken_unless_it_changes_nothing_or_is_shown_to_be_
 @pytest.fixture
 def temperature_is_the_default(monkeypatch):
     """Take temperature scaling for the default: there are simple rows on which others are shown to be better than it."""
-    monkeypatch.setattr(held_out, "EvidenceScaling", TemperatureScaling)
+    monkeypatch.setattr(TemperatureScaling, "made_safe", {"caution": 1.0})
 
 
 def bent_forecast(seed, n):

@@ -339,6 +339,5 @@ def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
     most, ends = min(MOST_ROWS, max(FEWEST_DRAWN, MOST_NUMBERS // n_classes)), np.cumsum(problem.weights.times)
     if ends[-1] <= most:
         return problem
-    drawn = np.searchsorted(ends, drawn_places(ends[-1], most, rng), side="right")
-    rows, times = np.unique(drawn, return_counts=True)
+    rows, times = np.unique(np.searchsorted(ends, drawn_places(ends[-1], most, rng), side="right"), return_counts=True)
     return problem.at(rows, problem.weights.like(times * problem.weights.importance[rows]))

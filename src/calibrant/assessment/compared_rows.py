@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import date, datetime
+from datetime import datetime
 from itertools import combinations
 from typing import Any, Literal, get_args
 
@@ -36,22 +36,19 @@ def forecasts_of(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Pr
     require_names("forecasts", forecasts)
     first, *others = map(str, forecasts)
     given = {str(name): values for name, values in forecasts.items()}
-    truth = dict.fromkeys(given, y_true)
+    own = dict[str, Any]()
     if isinstance(y_true, Mapping):
         distinct_names("y_true", y_true)
-        truth = {str(name): values for name, values in y_true.items()}
-        if truth.keys() != given.keys():
-            must = "y_true must have the labels of each forecast by its name"
-            refuse(
-                must, got=f"{', '.join(truth)} for {', '.join(given)}", hint="Pass one array for all, or one for each"
-            )
+        own = {str(name): values for name, values in y_true.items()}
+        must = "y_true must have the labels of each forecast by its name"
+        got = f"{', '.join(own)} for {', '.join(given)}"
+        require(own.keys() == given.keys(), must, got=got, hint="Pass one array for all, or one for each")
     called = {name: f"forecasts[{name!r}]" for name in given} if is_named else {ONLY: "forecasts"}
-    named = Named(forecast=called[first])
-    problems: dict[str, Problem] = {first: as_problem(truth[first], given[first], named=named, **data)}
+    named, truth = Named(forecast=called[first]), own.get(first, y_true)
+    problems: dict[str, Problem] = {first: as_problem(truth, given[first], named=named, **data)}
     for name in others:
-        own = truth[name] if isinstance(y_true, Mapping) else None
         names = called[first], called[name], f"y_true[{name!r}]"
-        _, problems[name] = pair_of(truth[first], given[first], given[name], own, data, names)
+        _, problems[name] = pair_of(truth, given[first], given[name], own.get(name), data, names)
     return problems
 
 
@@ -116,13 +113,12 @@ def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = No
 def _period(when: object, every: str) -> str:
     """Return the name of the period of a date; names of later periods stand later in the alphabet."""
     try:
-        day = when if isinstance(when, date) else datetime.fromisoformat(str(when))
+        day = datetime.fromisoformat(str(when))
         year, week, _ = day.isocalendar()
         month = f"{day.year:04}-{day.month:02}"
     except (ValueError, TypeError):
-        refuse(
-            "times must be dates where they are cut", value=when, hint="Write them as 2024-03-31, or leave every= out"
-        )
+        must, hint = "times must be dates where they are cut", "Write them as 2024-03-31, or leave every= out"
+        refuse(must, value=when, hint=hint)
     return {
         "day": f"{month}-{day.day:02}",
         "week": f"{year:04}-W{week:02}",

@@ -157,12 +157,8 @@ class Comparison(Result):
     _table = Table(
         "candidate",
         "metric",
-        *under(
-            "candidates",
-            *("candidate=name", "value", "difference", "lower", "upper", "pvalue", "adjusted", "win_rate", "seconds"),
-            "failure",
-            "n_rows",
-        ),
+        *under("candidates", "candidate=name", "value", "difference", "lower", "upper", "pvalue", "adjusted"),
+        *under("candidates", "win_rate", "seconds", "failure", "n_rows"),
     )
     _summary = "{metric}: {recommended}, candidates={candidates:n}, rows={n_rows}"
 
@@ -185,9 +181,8 @@ class Comparison(Result):
     def __getitem__(self, name: str) -> Compared:
         """Return a candidate by its name."""
         found = {one.name: one for one in self.candidates}
-        checks.require(
-            name in found, f"candidates are {', '.join(found)}", value=name, hint="Pass one of them", error=KeyError
-        )
+        must, hint = f"candidates are {', '.join(found)}", "Pass one of them"
+        checks.require(name in found, must, value=name, hint=hint, error=KeyError)
         return found[name]
 
     @property
@@ -404,6 +399,7 @@ def compare(
     checks.of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
     cv = CrossValidation(n_folds, n_jobs, memory, checks.flag("progress", progress))
     pairing: Pairing = "rows" if checks.flag("paired", paired) else "none"
+    unnamed = not isinstance(forecasts, Mapping)
     if times is not None:
         pairing = "periods"
     if pairing == "rows":
@@ -412,10 +408,9 @@ def compare(
         problems = samples_of(y_true, forecasts, data)
     else:
         must, hint = "forecasts must be one where there are times", "Compare the periods of one after the other"
-        if isinstance(forecasts, Mapping):
-            checks.refuse(must, got="a dict", hint=hint)
-        truth: Any = y_true
-        all_rows = as_problem(truth, forecasts, **data)
+        checks.require(unnamed, must, got="a dict", hint=hint)
+        given: Any = (y_true, forecasts)
+        all_rows = as_problem(*given, **data)
         problems = periods_of(times, every, all_rows, data.get("sample_weight"))
     hint = "Pass the dates of the rows as times="
     checks.left_out("every", every if times is None else None, "without times", hint=hint)
@@ -427,11 +422,9 @@ def compare(
     if by is not None and pairing == "rows":
         names = columns_of(by)
         columns = by if isinstance(by, Mapping) else {"": by} if names is None else {name: by[name] for name in names}
-        weight = data.get("sample_weight")
-        groups = groups_of(
-            columns, next(iter(problems.values())), weight, overlapping=checks.flag("overlapping", overlapping)
-        )
-    unnamed, level = not isinstance(forecasts, Mapping), as_level(level)
+        first, weight = next(iter(problems.values())), data.get("sample_weight")
+        groups = groups_of(columns, first, weight, overlapping=checks.flag("overlapping", overlapping))
+    level = as_level(level)
     return comparison_of(problems, chosen, metrics, cv, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
 
 
@@ -733,9 +726,8 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
         words = f"{none} candidate is shown to be better. "
         open_ones = [one.name for one in others if one not in shown]
         worse = f"{_listed([one.name for one in shown])} {'is' if len(shown) == 1 else 'are'} worse"
-        return first, words + worse + (
-            f"; no difference from {it} can be shown for {_listed(open_ones)}." if open_ones else "."
-        )
+        rest = f"; no difference from {it} can be shown for {_listed(open_ones)}." if open_ones else "."
+        return first, words + worse + rest
     of_first = next(one for one in others if one.name == best.name)
     if best is base and of_first not in shown:
         way = "lower" if rival is base else "higher"
@@ -760,9 +752,8 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
         is_behind = one.name != best.name and bad(one) >= bad(best)
         if is_behind and problem is not None and beside.has_none(problem, taken):
             alike.append(one.name)
-    return best.name, reason + unshown + (
-        f" Between it and {_listed(alike)} no difference can be shown." if alike else ""
-    )
+    rest = f" Between it and {_listed(alike)} no difference can be shown." if alike else ""
+    return best.name, reason + unshown + rest
 
 
 def _unshown(ahead: list[Compared], rival: Compared, metric: Metric) -> str:

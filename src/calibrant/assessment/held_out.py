@@ -21,7 +21,6 @@ from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Wei
 from calibrant.assessment.compared_rows import Names, require_names
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
-from calibrant.calibrators.evidence import EvidenceScaling
 from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
 from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.fit.folds import observed
@@ -47,8 +46,7 @@ class HeldOut:
         """Return the rows of all folds, one after the other, with the forecast as it is."""
         times = np.concatenate([held[held > 0] for held in self.held])
         weight = (problem.weight / self.counts)[self.rows] * times
-        weights = Weights.one_each(weight.size) if (weight == 1.0).all() else Weights(weight)
-        return problem.at(self.rows, weights)
+        return problem.at(self.rows, Weights.one_each(weight.size) if (weight == 1.0).all() else Weights(weight))
 
     def calibrated(self, problem: Problem, make: Callable[[int], Calibrator]) -> Problem:
         """Return these rows, each with the forecast of a calibrator that was fitted to the other folds."""
@@ -80,8 +78,9 @@ class HeldOut:
 
 def maker_of(calibrator: str | Calibrator) -> Callable[[int], Calibrator]:
     """Return what makes a calibrator, not fitted yet, for a number of classes; refuse a word that is none."""
-    is_safe = isinstance(calibrator, str) and calibrator.endswith(SAFE)
-    method = calibrator.removesuffix(SAFE) if isinstance(calibrator, str) else calibrator
+    method, is_safe = calibrator, False
+    if isinstance(calibrator, str):
+        method, is_safe = calibrator.removesuffix(SAFE), calibrator.endswith(SAFE)
     as_calibrator(method)
 
     def make(n_classes: int) -> Calibrator:
@@ -149,10 +148,9 @@ def candidates_of(
     held_out = HeldOut(counts, cv.n_folds, rng)
     made = {word: make(2) for word, make in makers.items()}
     inner = {word: one.calibrator for word, one in made.items() if isinstance(one, SafeCalibrator)}
-    safe = {word for word, one in inner.items() if one is not None and isinstance(as_calibrator(one), EvidenceScaling)}
+    safe = {word for word, one in inner.items() if one is not None and as_calibrator(one).made_safe}
     of_names = dict(zip(problems, sorted_, strict=True))
-    memory = os.fspath(cv.memory) if cv.memory else None
-    kept = check_memory(memory).cache(_calibrated, ignore=["held_out", "problem"])
+    kept = check_memory(os.fspath(cv.memory) if cv.memory else None).cache(_calibrated, ignore=["held_out", "problem"])
     tasks = [(name, word) for name in problems for word in makers]
     calls = (delayed(_tried)(kept, held_out, of_names[name], calibrators[word]) for name, word in tasks)
     done = Parallel(n_jobs=cv.n_jobs, return_as="generator")(calls)

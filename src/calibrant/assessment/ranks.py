@@ -133,8 +133,7 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     apart = float(studentized_range.ppf(1.0 - level, k, np.inf) * np.sqrt(k * (k + 1) / (12.0 * n)))
     order = np.argsort(mean, kind="stable")
     named = tuple(names[j] for j in order)
-    groups = _groups(named, mean[order], apart)
-    return MeanRanks(named, mean[order], wins[order], n, pvalue, apart, groups, level)
+    return MeanRanks(named, mean[order], wins[order], n, pvalue, apart, _groups(named, mean[order], apart), level)
 
 
 def _table_of(values: Any, higher_is_better: bool) -> tuple[dict[str, FloatArray], bool]:

@@ -116,8 +116,7 @@ class CalibratorSelector(Calibrator):
         return found, calibrator
 
     def _candidates(self, problem: Problem) -> list[str]:
-        simpler = OF_ONE_EVENT if len(self.classes_) == 2 else OF_CLASSES
-        return [*simpler, f"{default_of(problem).word}{SAFE}"]
+        return [*(OF_ONE_EVENT if len(self.classes_) == 2 else OF_CLASSES), f"{default_of(problem).word}{SAFE}"]
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         if self.calibrator_ is None:

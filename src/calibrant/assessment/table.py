@@ -16,7 +16,7 @@ from sklearn.metrics._scorer import _Scorer
 
 from calibrant._core.arrays import CLIP, FloatArray
 from calibrant._core.border import DataOptions, as_labels, as_problem, refuse_rows
-from calibrant._core.checks import list_of_names, meant, nearest, require, resamples, tracked
+from calibrant._core.checks import list_of_names, meant, nearest, refuse, require, resamples, tracked
 from calibrant._core.registry import named
 from calibrant._core.result import DrawnResult, Picture, Table, in_columns, shown_pvalue, shown_rows, under
 from calibrant._core.rows import Approximate, as_simplex
@@ -26,10 +26,9 @@ from calibrant.curves.reliability import OPTIONS, ReliabilityCurve, curve_of_sum
 from calibrant.metrics.estimate import ABOVE_INTERVAL, MOSTLY_NOISE, NO_INTERVAL, Estimate, Resampling
 from calibrant.metrics.kinds import Function, Impossible, LogLoss, Metric, estimates, metric_named, plan_of
 from calibrant.notions import Notion, as_notion
-from calibrant.sums import Plan, Predictions, scan, scans
 from calibrant.sums.draws import Rng, as_rng
-from calibrant.sums.reading import is_unread
-from calibrant.sums.sums import distinct
+from calibrant.sums.reading import Predictions, is_unread, scan, scans
+from calibrant.sums.sums import Plan, distinct
 
 # Metrics as scorers of scikit-learn, for cross-validation and searches
 
@@ -53,15 +52,13 @@ class MetricScorer(_Scorer):  # type: ignore[misc]  # scikit-learn ships no type
 
     def __init__(self, metric: Metric, parameters: dict[str, Any]) -> None:
         measure = partial(_measured, metric.target, metric.ideal)
-        sign = 1 if metric.higher_is_better else -1
-        super().__init__(measure, sign, parameters, response_method="predict_proba")
+        super().__init__(measure, 1 if metric.higher_is_better else -1, parameters, response_method="predict_proba")
         self._name = metric.name
 
     def __repr__(self) -> str:
         """Return the call that makes it."""
-        return (
-            f"scorer({', '.join([repr(self._name), *(f'{name}={value!r}' for name, value in self._kwargs.items())])})"
-        )
+        given = [f"{name}={value!r}" for name, value in self._kwargs.items()]
+        return f"scorer({', '.join([repr(self._name), *given])})"
 
     def _get_pos_label(self) -> None:
         return None  # the column is chosen by the metric
@@ -72,8 +69,7 @@ class MetricScorer(_Scorer):  # type: ignore[misc]  # scikit-learn ships no type
         table = np.column_stack([1.0 - found, found]) if found.ndim == 1 else found
         truth = as_labels(y_true)
         classes, table = _with_unseen(as_labels(estimator.classes_, "classes_"), table, truth)
-        value = self._score_func(truth, table, labels=classes.tolist(), **self._kwargs | metadata)
-        return float(self._sign * value)
+        return float(self._sign * self._score_func(truth, table, labels=classes.tolist(), **self._kwargs | metadata))
 
 
 def scorer(metric: str | Function, **parameters: Any) -> MetricScorer:
@@ -155,19 +151,14 @@ def _measured(
 def _metric_of(metric: str | Function) -> Metric:
     if not isinstance(metric, str):
         entry = named(metric)
-        must = "metric must be a name or a metric of calibrant"
-        hint = "Make a scorer of another function with sklearn.metrics.make_scorer"
-        require(isinstance(entry, Metric), must, value=metric, hint=hint, error=TypeError)
-        assert isinstance(entry, Metric)
+        if not isinstance(entry, Metric):
+            hint = "Make a scorer of another function with sklearn.metrics.make_scorer"
+            refuse("metric must be a name or a metric of calibrant", value=metric, hint=hint, error=TypeError)
         return entry
     negated = NEGATED.fullmatch(metric)
     found = metric_named(negated[1] if negated else metric)
-    require(
-        not (negated and found.higher_is_better),
-        f"'neg' must stand before an error or a loss; a high {found.name} is good",
-        value=metric,
-        hint=f"Pass {found.name!r}",
-    )
+    must = f"'neg' must stand before an error or a loss; a high {found.name} is good"
+    require(not (negated and found.higher_is_better), must, value=metric, hint=f"Pass {found.name!r}")
     return found
 
 
@@ -423,16 +414,9 @@ def assess(
     for events in impossible.values():
         if events is not None:
             events.warn()
-    found = estimates(
-        metrics_of,
-        problem,
-        cut,
-        Resampling(level, int(n_resamples), as_rng(rng)),
-        partial(tracked, show=progress, desc="resampling", unit="draw"),
-        notion,
-        sums,
-        known,
-    )
+    resampling = Resampling(level, int(n_resamples), as_rng(rng))
+    bar = partial(tracked, show=progress, desc="resampling", unit="draw")
+    found = estimates(metrics_of, problem, cut, resampling, bar, notion, sums, known)
     table, by_class = ((sums if pair in asked else of_curves).of(*pair) for pair in shown)
     curve, class_curve = curve_of_sums(table, *shown[0], level), curve_of_sums(by_class, *shown[1], level)
     rows = [_row(word, metric, found[name], impossible[name], curve) for name, (word, metric) in chosen.items()]
@@ -440,6 +424,8 @@ def assess(
         class_weight = np.bincount(by_class.part, by_class.bins.outcome_sum)
     else:
         class_weight = np.bincount(simplex.label, simplex.weight, simplex.classes.size)
+    of_classes = by_class if fine[0].of_predictions else None
+    errors = {row.symbol: row.estimate for row in rows if row.metric in ERRORS}
     return Assessment(
         rows=tuple(rows),
         curve=curve,
@@ -449,14 +435,7 @@ def assess(
         class_weight={str(c): float(w) for c, w in zip(simplex.classes.tolist(), class_weight, strict=True)},
         level=level,
         n_resamples=n_resamples,
-        verdict=verdict_of(
-            of_curves.of(*fine),
-            by_class if fine[0].of_predictions else None,
-            curve,
-            {row.symbol: row.estimate for row in rows if row.metric in ERRORS},
-            problem.weights,
-            level,
-        ),
+        verdict=verdict_of(of_curves.of(*fine), of_classes, curve, errors, problem.weights, level),
         left_out=y_true.left_out[0] if isinstance(y_true, Predictions) else 0,
     )
 
@@ -482,14 +461,10 @@ def _row(word: str, metric: Metric, estimate: Estimate, events: Impossible | Non
         note = ABOVE_INTERVAL
     elif isinstance(estimate.value, Approximate) and not note:
         note = estimate.value.note
-    return Row(word, metric.symbol, metric.summary, estimate, also, metric.unit, note, _event_of(metric, curve))
-
-
-def _event_of(metric: Metric, curve: ReliabilityCurve) -> str | None:
-    """Return the event that a metric speaks of, or its notion where that has several."""
-    if not metric.takes_notion:
-        return None if metric.notion is None else str(metric.notion)
-    return curve.panels[0].name if len(curve.panels) == 1 else curve.notion
+    event = None if metric.notion is None else str(metric.notion)
+    if metric.takes_notion:
+        event = curve.panels[0].name if len(curve.panels) == 1 else curve.notion
+    return Row(word, metric.symbol, metric.summary, estimate, also, metric.unit, note, event)
 
 
 def default_metrics(n_classes: int) -> tuple[str, ...]:

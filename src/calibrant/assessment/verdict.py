@@ -19,8 +19,7 @@ from scipy.special import bdtrc, chdtrc, expit, gammainc, gammaincc, logit, ndtr
 from calibrant._core.arrays import FloatArray
 from calibrant._core.result import Result, Table, shown_pvalue, shown_rows
 from calibrant._core.rows import Weights
-from calibrant.binning import Bins, FineGrid
-from calibrant.binning.bins import residual_of_sums
+from calibrant.binning.bins import Bins, FineGrid, residual_of_sums
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.fit.log_loss import Recalibration
 from calibrant.metrics.estimate import Estimate
@@ -87,20 +86,8 @@ class Verdict(Result):
     """
 
     _table = Table(
-        None,
-        "faults=_fault",
-        "predicted",
-        "observed",
-        "points",
-        "lower",
-        "upper",
-        "slope",
-        "slope_lower",
-        "slope_upper",
-        "pvalue",
-        "certain",
-        "wrong",
-        "verdict=_text",
+        *(None, "faults=_fault", "predicted", "observed", "points", "lower", "upper", "slope"),
+        *("slope_lower", "slope_upper", "pvalue", "certain", "wrong", "verdict=_text"),
     )
     _summary = "{_fault}"
 
@@ -209,8 +196,7 @@ class Slope(NamedTuple):
         few = min(float(events.sum()), float((weight - events).sum())) * rows_per_weight
         if few < LEAST or held.size < 2:
             return cls(math.nan)
-        p = np.clip(bins.score_sum[held] / weight, 1e-12, 1.0 - 1e-12)
-        fit = Recalibration(logit(p), weight, events)
+        fit = Recalibration(logit(np.clip(bins.score_sum[held] / weight, 1e-12, 1.0 - 1e-12)), weight, events)
         (intercept, slope), shift = fit.joint, expit(fit.in_the_large + fit.x)
         gain = 2.0 * rows_per_weight * (fit.largest - fit.largest_with_slope_one)
         recalibrated, error = events / weight, math.nan
@@ -316,9 +302,8 @@ def verdict_of(
             with_them, without = with_certain.value, slope.value
             moved = f": with the certain rows the calibration slope is {with_them:.3g}, without them {without:.3g}"
         are = "is" if wrong == 1 else "are"
-        sentences.append(
-            f"{wrong} of {shown_rows(certain)} with a probability within 1e-12 of 0 or 1 {are} wrong{moved}."
-        )
+        rows = f"{shown_rows(certain)} with a probability within 1e-12 of 0 or 1"
+        sentences.append(f"{wrong} of {rows} {are} wrong{moved}.")
     if weights.effective_rows < UNEQUAL * len(weights) and not weights.are_counts:
         sentences.append(f"The weights make {shown_rows(n)} worth {weights.effective_rows:.3g} equal ones.")
     return replace(found, sentences=tuple(sentences))
@@ -378,9 +363,8 @@ def _where(panel: ReliabilityPanel, significant: Mapping[str, Estimate]) -> str:
         return ""
     bins = panel.bins
     j = int(np.argmax(np.abs(bins.residual_sum)))
-    left, right, mean, rate = (
-        shown_percent(float(x[j])) for x in (bins.left, bins.right, bins.mean_prob, bins.event_rate)
-    )
+    figures = (bins.left, bins.right, bins.mean_prob, bins.event_rate)
+    left, right, mean, rate = (shown_percent(float(x[j])) for x in figures)
     return f", most between {left} and {right}: predicted {mean}, observed {rate}"
 
 

@@ -21,16 +21,7 @@ from calibrant._core.arrays import FloatArray, as_array, columns_of
 from calibrant._core.border import SAMPLED, Input, as_forecast, as_problem, declared
 from calibrant._core.checks import as_numbers, choice, flag, is_word, number, numbers, refuse, require, source, whole
 from calibrant._core.registry import declare, find
-from calibrant._core.rows import (
-    OF_CALIBRATOR,
-    BinaryProblem,
-    Forecast,
-    InBatches,
-    Problem,
-    SimplexProblem,
-    as_simplex,
-    two_columns,
-)
+from calibrant._core.rows import OF_CALIBRATOR, BinaryProblem, Forecast, InBatches, Problem, SimplexProblem, as_simplex
 from calibrant.exceptions import warn
 from calibrant.notions import Binary
 from calibrant.sums.reading import UnreadPart, UnreadSimplex, is_unread
@@ -111,10 +102,8 @@ def fitted(shape: str | None = None, *, init: Literal[False] = False, **limits: 
     return field(init=init, metadata={} if shape is None else {"shape": shape, "limits": limits})
 
 
-@cache
-def declared_types(of: type) -> dict[str, Any]:
-    """Return the types of what a class declares."""
-    return get_type_hints(of)
+declared_types = cache(get_type_hints)
+"""The types of what a class declares."""
 
 
 def check_parameters(calibrator: Any) -> None:
@@ -202,9 +191,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         -----
         A fit that fails or is interrupted leaves the calibrator as it was.
         """
-        in_batches = isinstance(X, InBatches)
-        got = f"{type(self).__name__} requires y to be passed, but the target y is None"
-        require(in_batches or y is not None, "y must be given", given=got, hint="Pass the class of each row")
         before = dict(vars(self))
         try:
             if isinstance(X, InBatches):
@@ -213,22 +199,26 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 )
             else:
                 problem = self._problem_of(X, y, sample_weight)
-            self._fit_checked(problem)
+            self.classes_ = problem.classes
+            check_parameters(self)
+            if not is_unread(problem) and problem.code.min() == problem.code.max():
+                warn_of_one_class(self.classes_[problem.code[0]], problem.size)
+            self._fit_problem(problem)
         except BaseException as error:  # also when interrupted from the keyboard
             for name in vars(self).keys() - before:
                 delattr(self, name)
             for name, value in before.items():
                 setattr(self, name, value)
-            if isinstance(error, SystemError) and isinstance(error.__cause__, KeyboardInterrupt):
+            if isinstance(error.__cause__, KeyboardInterrupt):
                 raise error.__cause__ from None  # numba was just handing back an array
-            if in_batches:  # a function takes a sample in another way than a fit does
-                error.args = tuple(
-                    one.replace(SAMPLED, SAMPLE_FITTED) if isinstance(one, str) else one for one in error.args
-                )
+            if SAMPLED in str(error):  # a function takes a sample in another way than a fit does
+                error.args = (str(error).replace(SAMPLED, SAMPLE_FITTED),)
             raise
         return self
 
     def _problem_of(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None) -> Problem:
+        got = f"{type(self).__name__} requires y to be passed, but the target y is None"
+        require(y is not None, "y must be given", given=got, hint="Pass the class of each row")
         values = self._received(X, reset=True)
         truth = column_or_1d(as_array("y_true", y), warn=True)
         return as_problem(
@@ -240,14 +230,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             column_names=getattr(self, "feature_names_in_", None),
             remedies=OF_CALIBRATOR,
         )
-
-    def _fit_checked(self, problem: Problem) -> None:
-        """Fit, and say so if rows in memory are of one class."""
-        self.classes_ = problem.classes
-        check_parameters(self)
-        if not is_unread(problem) and problem.code.min() == problem.code.max():
-            warn_of_one_class(self.classes_[problem.code[0]], problem.size)
-        self._fit_problem(problem)
 
     def calibrate(self, y_prob: npt.ArrayLike) -> FloatArray:
         """Calibrate a forecast.
@@ -470,10 +452,9 @@ class BinaryCalibrator(Calibrator):
             self._fit_one(one_score(problem))
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        column = self._mapped(
-            forecast.log_odds if forecast.is_logit else forecast.prob[:, 1], is_logit=forecast.is_logit
-        )
-        return two_columns(column, is_logit=False).values
+        values = forecast.log_odds if forecast.is_logit else forecast.prob[:, 1]
+        column = self._mapped(values, is_logit=forecast.is_logit)
+        return np.column_stack([1.0 - column, column])
 
     def _map_column(self, values: FloatArray) -> FloatArray:
         is_logit = self.input == "logit"
@@ -555,8 +536,7 @@ def as_calibrator(calibrator: str | Calibrator) -> Calibrator:
     if isinstance(calibrator, str):
         made: Calibrator = find("calibrator", calibrator).target()
         return made
-    must = "calibrator must be a word or a calibrator of calibrant"
-    hint = "Pass 'temperature', or TemperatureScaling()"
+    must, hint = "calibrator must be a word or a calibrator of calibrant", "Pass 'temperature', or TemperatureScaling()"
     require(isinstance(calibrator, Calibrator), must, value=calibrator, hint=hint, error=TypeError)
     copied: Calibrator = clone(calibrator)
     check_parameters(copied)

@@ -193,8 +193,7 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
         edges = np.empty(0)
     fits = edges.ndim == 1 and edges.size >= 2 and edges[0] == 0.0 and edges[-1] == 1.0 and (np.diff(edges) > 0).all()
     must = "edges must increase from 0 to 1"
-    hint = "Pass such as [0, 0.2, 0.5, 1]"
-    require(fits, must, got=f"{binning!r} as binning", hint=hint)
+    require(fits, must, got=f"{binning!r} as binning", hint="Pass such as [0, 0.2, 0.5, 1]")
     return _OwnEdges(edges)
 
 
@@ -439,8 +438,7 @@ class ScalingBinning(BinaryCalibrator):
         return self._mean_near(self.calibrator_._apply_logit(log_odds))
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        column = self._mean_near(self.calibrator_._map_forecast(forecast)[:, 1])
-        return two_columns(column, is_logit=False).values
+        return two_columns(self._mean_near(self.calibrator_._map_forecast(forecast)[:, 1]), is_logit=False).values
 
     def _mean_near(self, fitted: FloatArray) -> FloatArray:
         return self.value_[locate(self.edges_, fitted)]

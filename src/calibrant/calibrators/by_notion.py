@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
-from calibrant._core import arrays as links
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, log_odds_of_logits, score_of_logit
 from calibrant._core.border import Input
 from calibrant._core.checks import require
 from calibrant._core.registry import FINITE
@@ -50,7 +49,7 @@ def _nth_problem(notion: Notion, index: int, batch: Problem) -> BinaryProblem:
 
 def log_odds_of(forecast: Forecast) -> FloatArray | None:
     """Return the log-odds of each class against the rest, where the forecast was given as logits."""
-    return links.log_odds_of_logits(forecast.values) if forecast.is_logit else None
+    return log_odds_of_logits(forecast.values) if forecast.is_logit else None
 
 
 def as_one_problem(problems: list[BinaryProblem]) -> BinaryProblem:
@@ -218,7 +217,7 @@ class ByNotion(base.Calibrator):
         for own, part in zip(self.calibrators_, self.notion_.parts(prob), strict=True):
             fitted = own or self.pooled_
             if isinstance(fitted, VennAbers):
-                score = part.scores(prob) if log_odds is None else links.score_of_logit(part.scores(log_odds))
+                score = part.scores(prob) if log_odds is None else score_of_logit(part.scores(log_odds))
                 for end, values in enumerate(fitted._interval(score)):
                     part.put(interval[:, :, end], values)
         return interval
@@ -226,8 +225,7 @@ class ByNotion(base.Calibrator):
     def _fit_problem(self, problem: Problem) -> None:
         fits = isinstance(self.notion, (str, Notion, type(None))) and not isinstance(self.notion, WithinGroups)
         must = "notion must be a word or a Notion that new rows have as well"
-        hint = "Pass notion='class-wise'"
-        require(fits, must, value=self.notion, hint=hint, error=TypeError)
+        require(fits, must, value=self.notion, hint="Pass notion='class-wise'", error=TypeError)
         simplex, unfitted = as_simplex(problem), self._method()
         self.notion_ = as_notion(self.notion, simplex, of_many="class-wise")
         self.calibrators_, self.pooled_, empty = [], None, []
@@ -272,12 +270,12 @@ class ByNotion(base.Calibrator):
     def _top(self, forecast: Forecast) -> tuple[IntArray, FloatArray]:
         """Return the top class of each row and its calibrated score, without a table of the others."""
         prob, notion = forecast.prob, self.notion_
-        top = top_column(prob)
+        top, every = top_column(prob), np.arange(len(prob))
         score, waits = np.empty(len(prob)), np.ones(len(prob), dtype=bool)
         log_odds = log_odds_of(forecast)
         for own, part in zip(self.calibrators_, notion.parts(prob), strict=True):
             here = top[part.rows] == part.column
-            rows = np.flatnonzero(here) if isinstance(part.rows, slice) else part.rows[here]
+            rows = every[part.rows][here]
             if rows.size:
                 on_top = Part(rows, top[rows], part.name)
                 score[rows] = _mapped(own or self.pooled_, on_top, prob, log_odds)
@@ -285,8 +283,7 @@ class ByNotion(base.Calibrator):
                 if not waits.any():
                     break  # of top-K notions the highest rank comes first
         if waits.any():  # no part speaks of the top class: it gets its share of what is left
-            rest = Forecast(forecast.values[waits], forecast.is_logit)
-            merged = self._merged(rest, normalize=False)
+            merged = self._merged(Forecast(forecast.values[waits], forecast.is_logit), normalize=False)
             score[waits] = merged[np.arange(len(merged)), top[waits]]
         return top, score
 
@@ -316,8 +313,7 @@ def _mapped(
     score = part.scores(prob)
     if fitted is None or not score.size:
         return score
-    is_logit = log_odds is not None
-    return fitted._mapped(score if log_odds is None else part.scores(log_odds), is_logit=is_logit)
+    return fitted._mapped(score if log_odds is None else part.scores(log_odds), is_logit=log_odds is not None)
 
 
 # Top-label histogram binning, as it is proved

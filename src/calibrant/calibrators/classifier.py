@@ -15,28 +15,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, check_cv
 from sklearn.preprocessing import LabelEncoder
-from sklearn.utils import _safe_indexing, get_tags, indexable
-from sklearn.utils.metadata_routing import (
-    MetadataRequest,
-    MetadataRouter,
-    MethodMapping,
-    _routing_enabled,
-    process_routing,
-)
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _routing_enabled, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import (
-    _check_method_params,
-    _num_samples,
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted, has_fit_parameter
 
-from calibrant._core import arrays as links
-from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, more
+from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, log_prob_of_prob, more, prob_of_logit
 from calibrant._core.border import as_labels, as_problem, as_weights
 from calibrant._core.checks import as_numbers, choice, refuse, require, require_jobs
 from calibrant._core.rows import Problem
@@ -152,7 +138,7 @@ def pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:
         return forecasts[0]
     if pooling == "mean":
         return np.asarray(np.mean(forecasts, axis=0), dtype=np.float64)
-    return links.prob_of_logit(np.mean([links.log_prob_of_prob(prob) for prob in forecasts], axis=0))
+    return prob_of_logit(np.mean([log_prob_of_prob(prob) for prob in forecasts], axis=0))
 
 
 # What goes where beside X and y: with scikit-learn's metadata routing as each asks, without it by what ``fit`` takes
@@ -166,7 +152,7 @@ class Metadata(NamedTuple):
     splitter: dict[str, Any]
 
 
-def asking_for_weights(estimator: Any) -> MetadataRequest:
+def asking_for_weights(estimator: Any) -> Any:
     """Return what an estimator asks for, ``sample_weight`` included if it has not been told otherwise."""
     request = estimator.get_metadata_routing()
     if request.fit.requests.get("sample_weight", False) is None:
@@ -474,9 +460,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             Of estimator, calibrator and splitter.
         """
         estimator = asking_for_weights(self._base()) if self.estimator is None else self.estimator
-        calibrator = asking_for_weights(
-            self.calibrator if isinstance(self.calibrator, Calibrator) else TemperatureScaling()
-        )
+        own = self.calibrator if isinstance(self.calibrator, Calibrator) else TemperatureScaling()
+        calibrator = asking_for_weights(own)
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=self).add_self_request(self)
         router.add(estimator=estimator, method_mapping=to_fit)
@@ -511,9 +496,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             splitter = check_cv(self.cv, truth, classifier=True)
         folds, weight = list(splitter.split(X, truth, **metadata.splitter)), metadata.weight
         require(folds, "cv must have at least one fold", got="none", hint="Pass cv=5")
-        models = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(_trained)(self._base(), X, truth, metadata, train) for train, _ in folds
-        )
+        calls = (delayed(_trained)(self._base(), X, truth, metadata, train) for train, _ in folds)
+        models = Parallel(n_jobs=self.n_jobs, return_as="generator")(calls)
         strange, pairs, forecasts = 0, list[Pair](), list[FloatArray]()
         tests = list[Rows]()
         for estimator, (_, test_rows) in zip(models, folds, strict=True):
@@ -541,10 +525,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _pair(self, estimator: Any, forecast: FloatArray, truth: npt.NDArray[Any], weight: FloatArray | None) -> Pair:
         """Fit a calibrator to what an estimator makes of rows that it was not trained on."""
-        given: Any = {
-            "input": "probability" if hasattr(estimator, "predict_proba") else "logit",
-            "labels": self.classes_,
-        }
+        kind = "probability" if hasattr(estimator, "predict_proba") else "logit"
+        given: Any = {"input": kind, "labels": self.classes_}
         method = self.calibrator
         if method is None:
             method = default_of(as_problem(truth, forecast, sample_weight=weight, **given)).calibrator()

@@ -221,12 +221,8 @@ def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, laplace.Fe
     n_classes, features = z.shape[1], measured(z, weight)
     if isinstance(features, LogOddsFeatures):
         of_second = features.of(z).T
-        return (
-            np.stack([np.zeros_like(of_second), of_second], axis=2),
-            laplace.SameForAll.none(len(z), 2),
-            features.shared_groups,
-        )
-    assert isinstance(features, ClassFeatures)
+        shared = np.stack([np.zeros_like(of_second), of_second], axis=2)
+        return shared, laplace.SameForAll.none(len(z), 2), features.shared_groups
     shared, names = features.shared(z), features.shared_groups
     if len(names) + n_classes * (1 + 3 * n_classes) <= laplace.MOST_DENSE:
         table: laplace.FeatureTable = laplace.SameForAll(features.of_rows(z), own_features(n_classes))
@@ -239,8 +235,7 @@ def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, laplace.Fe
 def _points(groups: Mapping[str, Normal], n_classes: int) -> FloatArray:
     """Return logarithms of precisions, shape (n_points, G), spread evenly over their prior for a forecast of exponent 1."""
     mean, spread = prior_of(groups, n_classes, 1.0)
-    place = np.arange(1, N_PRECISIONS + 1)[:, None]
-    evenly = (place * np.sqrt(PRIMES[: len(groups)])) % 1.0
+    evenly = (np.arange(1, N_PRECISIONS + 1)[:, None] * np.sqrt(PRIMES[: len(groups)])) % 1.0
     return np.asarray(mean + spread * ndtri(evenly))
 
 
@@ -254,7 +249,7 @@ WITHIN = 1.0 - 1e-6
 """Part of the largest share that keeps a class on top."""
 
 
-def rising(weights: FloatArray, features: ClassFeatures) -> FloatArray:
+def rising(weights: FloatArray, features: Features, n_classes: int) -> FloatArray:
     """Return the weights of shared features, shape (S,), made smaller until the score rises in z in every row there can be.
 
     The slope is 1 plus a function that is linear in the weights, so that a part of them always does.
@@ -265,7 +260,7 @@ def rising(weights: FloatArray, features: ClassFeatures) -> FloatArray:
     hinges = np.stack(curve.of(middles + width)) - np.stack(curve.of(middles - width))
     # Of temperature and curve between the knots and beyond, and the least that entropy and highest log-probability add.
     slopes = weights[0] + weights[1 : 1 + len(curve.knots)] @ (hinges / (2.0 * width))
-    most, (mean_entropy, mean_top) = float(np.log(features.n_classes)), features.centre[-2:]
+    most, (mean_entropy, mean_top) = float(np.log(n_classes)), features.centre[-2:]
     entropy = weights[-2] * (np.array([0.0, most]) - mean_entropy)
     top = weights[-1] * (np.array([-most, 0.0]) - mean_top)
     least = float(1.0 + slopes.min() + entropy.min() + top.min())
@@ -310,9 +305,8 @@ def check_fitted(fitted: EvidenceScaling, sizes: Mapping[str, int], ordered: boo
     fewest = 1 if sizes["K"] == 2 and not ordered else 0
     numbers("ranks_", fitted.ranks_[1], shape=(None,), least=1e-100, most=1.0 - 1e-16, fewest=fewest)
     n_maps, is_mixed = len(fitted.shared_), fitted.keep == "argmax" and not ordered
-    of_ordered = numbers(
-        "ordered_weights_", fitted.ordered_weights_, shape=(None if is_mixed else 0,), sum_to_one=is_mixed
-    )
+    own = fitted.ordered_weights_
+    of_ordered = numbers("ordered_weights_", own, shape=(None if is_mixed else 0,), sum_to_one=is_mixed)
     shape = (len(of_ordered) - 1, sizes["s"]) if is_mixed else (0,)
     numbers("ordered_", fitted.ordered_, shape=shape, **limits)
     size = (sizes["s"] + sizes["K"] * sizes["f"]) * fitted.intervals
@@ -515,8 +509,7 @@ def folds_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem
         rows = np.flatnonzero(left_out > 0.0)
         density.append(np.column_stack([*pool.without(kept * unit, rows), of_prediction[rows]]))
         weight.append(left_out[rows] * unit)
-    found = most_likely_shares(np.vstack(density), np.concatenate(weight), np.full(n_parts, 1.0 / n_parts))
-    return pool, found.point.x
+    return pool, most_likely_shares(np.vstack(density), np.concatenate(weight), np.full(n_parts, 1.0 / n_parts)).point.x
 
 
 # Evidence scaling: curves, features of rows and interactions of classes on top of a forecast, each as strong as rows say
@@ -675,8 +668,8 @@ class EvidenceScaling(MulticlassCalibrator):
             pools = folds_pool if self.pool == "folds" or (self.pool == "auto" and is_cheap) else fast_pool
             pool, shares = pools(model, evidence, problem)
             weights = pool.weights
-            if ordered and isinstance(features, ClassFeatures):
-                weights = np.stack([rising(one, features) for one in weights])
+            if ordered:
+                weights = np.stack([rising(one, features, z.shape[1]) for one in weights])
             # The prediction itself gets what the evidence leaves it of the whole.
             of_maps = float(expit(advantage + FOR_THE_MAP))
             shares = of_maps * shares
@@ -730,8 +723,7 @@ class EvidenceScaling(MulticlassCalibrator):
         ``docs/evidence-intervals.md``.
         """
         fraction("level", level, hint="For intervals of 95 % pass level=0.05")
-        forecast = self._fitted_forecast(X)
-        z, prob = self._standardised(forecast)
+        z, prob = self._standardised(self._fitted_forecast(X))
         found = self._posterior().interval(z, prob, level)
         return found[:, 1] if len(self.classes_) == 2 else found
 
@@ -802,8 +794,7 @@ class EvidenceScaling(MulticlassCalibrator):
             return free
         none = np.empty((len(self.ordered_), z.shape[1], 0))
         ordered = Maps(self.ordered_, none, self.ordered_weights_).mixed(z, prob, features)
-        top = prob.argmax(axis=1)[:, None] == np.arange(z.shape[1])
-        return keeping_top(free, ordered, top)
+        return keeping_top(free, ordered, prob.argmax(axis=1)[:, None] == np.arange(z.shape[1]))
 
     @property
     def _ordered(self) -> bool:
@@ -817,9 +808,8 @@ class EvidenceScaling(MulticlassCalibrator):
         size = len(features.shared_groups) + own
         must = f"intervals must be of at most {laplace.MOST_DENSE} weights"
         hint = "Pass keep='order', whose weights all classes share, or leave intervals out"
-        require(
-            not self.intervals or size <= laplace.MOST_DENSE, must, got=f"{size}, of {n_classes} classes", hint=hint
-        )
+        fits, got = not self.intervals or size <= laplace.MOST_DENSE, f"{size}, of {n_classes} classes"
+        require(fits, must, got=got, hint=hint)
         must, hint = "intervals must be of maps that are not mixed row by row", "Pass keep='order' or leave keep out"
         require(not self.intervals or self._ordered or self.keep is None, must, got=f"keep={self.keep!r}", hint=hint)
 

@@ -10,7 +10,6 @@ from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import notions
@@ -178,14 +177,21 @@ def of_event(calibrator: base.Calibrator, x: Node, is_logit: bool) -> Node:
     return of_table(calibrator, Given(both, is_logit)).column(1)
 
 
-def of_score(calibrator: base.BinaryCalibrator, x: Node, is_logit: bool) -> Node:
+@singledispatch
+def of_score(calibrator: Any, x: Node, is_logit: bool) -> Node:
     """The calibrated score of a map of one score; x may have any width."""
-    if isinstance(calibrator, binning.ScalingBinning):
-        return mean_near(calibrator, of_score(calibrator.calibrator_, x, is_logit))
-    if isinstance(calibrator, base.LogOddsCalibrator):
-        log_odds = x if is_logit else difference_of_logs(x, 1.0 - x)
-        return logistic(clip(mapped(calibrator, log_odds), -base.MOST_LOG_ODDS, base.MOST_LOG_ODDS))
     return mapped(calibrator, logistic(x) if is_logit else x)
+
+
+@of_score.register
+def _(calibrator: base.LogOddsCalibrator, x: Node, is_logit: bool) -> Node:
+    log_odds = x if is_logit else difference_of_logs(x, 1.0 - x)
+    return logistic(clip(mapped(calibrator, log_odds), -base.MOST_LOG_ODDS, base.MOST_LOG_ODDS))
+
+
+@of_score.register
+def _(calibrator: binning.ScalingBinning, x: Node, is_logit: bool) -> Node:
+    return mean_near(calibrator, of_score(calibrator.calibrator_, x, is_logit))
 
 
 def mean_near(calibrator: binning.ScalingBinning, fitted: Node) -> Node:
@@ -193,18 +199,28 @@ def mean_near(calibrator: binning.ScalingBinning, fitted: Node) -> Node:
     return picked(fitted, calibrator.edges_[1:-1], calibrator.value_, right=False)
 
 
-def of_table(calibrator: base.Calibrator, given: Given) -> Node:
+@singledispatch
+def of_table(calibrator: Any, given: Given) -> Node:
     """The calibrated probabilities of all classes."""
-    if isinstance(calibrator, base.LogOddsCalibrator):
-        return ends(mapped(calibrator, given.log_odds))
-    if isinstance(calibrator, base.BinaryCalibrator):
-        x = given.log_odds if given.is_logit else given.prob.column(1)
-        if isinstance(calibrator, binning.ScalingBinning):
-            score = mean_near(calibrator, of_table(calibrator.calibrator_, given).column(1))
-        else:
-            score = of_score(calibrator, x, given.is_logit)
-        return join([1.0 - score, score])
     return mapped(calibrator, given)
+
+
+@of_table.register
+def _(calibrator: base.BinaryCalibrator, given: Given) -> Node:
+    x = given.log_odds if given.is_logit else given.prob.column(1)
+    score = of_score(calibrator, x, given.is_logit)
+    return join([1.0 - score, score])
+
+
+@of_table.register
+def _(calibrator: base.LogOddsCalibrator, given: Given) -> Node:
+    return ends(mapped(calibrator, given.log_odds))
+
+
+@of_table.register
+def _(calibrator: binning.ScalingBinning, given: Given) -> Node:
+    score = mean_near(calibrator, of_table(calibrator.calibrator_, given).column(1))
+    return join([1.0 - score, score])
 
 
 @singledispatch
@@ -227,7 +243,7 @@ SLACK_OF_LOG_ODDS = 1e-12
 """The same for log-odds, of themselves and of 1: they tell far more scores apart beside 1."""
 
 
-def picked(x: Node, edges: FloatArray, table: npt.ArrayLike, *, right: bool = True) -> Node:
+def picked(x: Node, edges: FloatArray, table: FloatArray, *, right: bool = True) -> Node:
     """The entry for the interval between edges that a score lies in, as ``calibrate`` finds it.
 
     An edge is the score of a row that was fitted, which belongs to one side of it: edges for scores that are not exact are
@@ -394,16 +410,23 @@ def _(calibrator: LinearScaling, given: Given) -> Node:
     return softmax(scores + calibrator.intercept_)
 
 
-def entering(calibrator: LinearScaling, given: Given) -> Node:
+@singledispatch
+def entering(calibrator: Any, given: Given) -> Node:
     """What enters a map that is linear."""
-    if isinstance(calibrator, LogitScaling):
-        z = given.log_prob if calibrator.logits == "log-softmax" or not given.is_logit else given.values
-        return z - z.column(z.width - 1) if calibrator.logits == "reference" else z
-    if isinstance(calibrator, StructuredScaling):
-        share = calibrator.uniform_
-        prob = softmax(given.log_prob / calibrator.temperature_, least=None)
-        return of("log", (1.0 - share) * prob + share / given.width)
     return given.log_prob
+
+
+@entering.register
+def _(calibrator: LogitScaling, given: Given) -> Node:
+    z = given.log_prob if calibrator.logits == "log-softmax" or not given.is_logit else given.values
+    return z - z.column(z.width - 1) if calibrator.logits == "reference" else z
+
+
+@entering.register
+def _(calibrator: StructuredScaling, given: Given) -> Node:
+    share = calibrator.uniform_
+    prob = softmax(given.log_prob / calibrator.temperature_, least=None)
+    return of("log", (1.0 - share) * prob + share / given.width)
 
 
 @mapped.register
@@ -447,23 +470,20 @@ def _(calibrator: SortedCumulativeIsotonic, given: Given) -> Node:
     with_it, before = [], []
     for k, other in enumerate(prob.columns()):
         higher, level = other > prob, other.equals(prob)
-        with_it.append(
-            where(higher, 1.0, where(level, constant(np.ones(n_classes) if share else 1.0 * (index >= k)), 0.0))
-        )
-        before.append(
-            where(higher, 1.0, where(level, constant(np.zeros(n_classes) if share else 1.0 * (index > k)), 0.0))
-        )
-    ends = [
-        (
-            total(each),
-            rounding(total([one * other for one, other in zip(each, prob.columns(), strict=True)]) * UNITS) / UNITS,
-        )
-        for each in (with_it, before)
-    ]
+        till_it = np.ones(n_classes) if share else 1.0 * (index >= k)
+        till_before = np.zeros(n_classes) if share else 1.0 * (index > k)
+        with_it.append(where(higher, 1.0, where(level, constant(till_it), 0.0)))
+        before.append(where(higher, 1.0, where(level, constant(till_before), 0.0)))
+
+    def end(each: list[Node]) -> tuple[Node, Node]:
+        """Return the number of classes, and their mass on the grid of sums."""
+        mass = total([one * other for one, other in zip(each, prob.columns(), strict=True)])
+        return total(each), rounding(mass * UNITS) / UNITS
+
+    ends = [end(with_it), end(before)]
     here, below = (reached(end) for end in ends)
     if calibrator.rise == "last":
-        size = ends[0][0] - ends[1][0]
-        return proportions((here - below) / size + calibrator.epsilon_)
+        return proportions((here - below) / (ends[0][0] - ends[1][0]) + calibrator.epsilon_)
     # All classes since the last increase share the next: they have the same value below them.
     highest, together, mass = constant(np.ones(n_classes)), constant(0.0), constant(0.0)
     for k in range(n_classes):
@@ -488,8 +508,7 @@ def _(calibrator: MulticlassRecursivePartitioning, given: Given) -> Node:
 @mapped.register
 def _(calibrator: binning.CanonicalBinning, given: Given) -> Node:
     n_classes = given.width
-    uniform = np.full((1, n_classes), 1.0 / n_classes)
-    return of_cells(calibrator.partition_, given.prob, calibrator.value_, uniform)
+    return of_cells(calibrator.partition_, given.prob, calibrator.value_, np.full((1, n_classes), 1.0 / n_classes))
 
 
 def of_tree(tree: cells.SplitTree, prob: Node, value: FloatArray) -> Node:
@@ -661,12 +680,11 @@ def cells_of(notion: notions.Notion, prob: Node) -> Cells:
         case notions.TopLabel():
             top = where(prob.argmax().equals(number), 1.0, 0.0)
             return [([j], top) for j in every]
+        case notions.TopKConfidence():
+            return [(every, at) for at in ranked(prob, notion.parts_a_row(n_classes))]
     if not isinstance(notion, notions.TopK):
         refuse("notion must be one of this library to be exported", got=repr(notion), hint=OF_OURS, error=TypeError)
-    ranks = ranked(prob, notion.parts_a_row(n_classes))
-    if isinstance(notion, notions.TopKConfidence):
-        return [(every, at) for at in ranks]
-    return [([j], at) for at in ranks for j in every]
+    return [([j], at) for at in ranked(prob, notion.parts_a_row(n_classes)) for j in every]
 
 
 def ranked(prob: Node, k: int) -> list[Node]:

@@ -229,11 +229,9 @@ class GridPoints:
         if n_classes == 2:
             return trees.BlockCandidates()
         # What cross-validation finds can then be given, and the map is the same.
-        return (
-            trees.ExactCandidates()
-            if self.steps == "exact"
-            else trees.DataCandidates(MOST_POINTS, np.random.default_rng(SEED))
-        )
+        if self.steps == "exact":
+            return trees.ExactCandidates()
+        return trees.DataCandidates(MOST_POINTS, np.random.default_rng(SEED))
 
 
 @dataclass(frozen=True)
@@ -505,16 +503,13 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
 
     def _fit(self, problem: SimplexProblem) -> None:
         self._require_parameters(problem)
-        joined, grown_of = (
-            trees.JoinedRows.of(problem),
-            partial(self._grown, candidates=as_points(self.candidates).settled()),
-        )
+        joined = trees.JoinedRows.of(problem)
         parts = partial(trees.parts_of_simplex, problem, joined)
-        losses = partial(trees.fold_losses_of_simplex, grow=grown_of, value=self._values)
+        losses = partial(trees.fold_losses_of_simplex, grow=self._grown, value=self._values)
         most, self.smoothing_, self.softening_ = choose_stage(
             self.max_regions, self.smoothing, self.softening, parts, losses, progress=self.progress
         )
-        grown = grown_of(joined.rows, self.smoothing_, self.softening_, most=most)
+        grown = self._grown(joined.rows, self.smoothing_, self.softening_, most=most)
         count = np.bincount(grown.tree.index(joined.rows.prob)[joined.group], minlength=grown.tree.n_cells)
         self.tree_, self.gain_, self.staged_regions_ = grown.tree, grown.gain, grown.tree.n_regions
         self.node_value_ = self._values(grown.sums, self.smoothing_)
@@ -537,16 +532,9 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
     def _apply(self, forecast: Forecast) -> FloatArray:
         return self.node_value_[self.tree_.nodes(forecast.prob)]
 
-    def _grown(
-        self,
-        rows: trees.Rows,
-        smoothing: float,
-        softening: float,
-        *,
-        most: int | None,
-        candidates: Callable[[int], trees.Candidates],
-    ) -> trees.Grown:
-        return trees.grow(rows.softened(softening), candidates(rows.prob.shape[1]), most, smoothing)
+    def _grown(self, rows: trees.Rows, smoothing: float, softening: float, *, most: int | None) -> trees.Grown:
+        points = as_points(self.candidates).settled()(rows.prob.shape[1])
+        return trees.grow(rows.softened(softening), points, most, smoothing)
 
     def _values(self, sums: FloatArray, smoothing: float) -> FloatArray:
         """Return what nodes with these sums of the classes give, the first of which is the simplex."""

@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
 
-from calibrant._core import arrays as links
-from calibrant._core.arrays import EPSILON, FloatArray, is_number, sum_of_rows
-from calibrant._core.checks import number, require
+from calibrant._core.arrays import EPSILON, FloatArray, is_number, score_of_logit, sum_of_rows
+from calibrant._core.checks import is_word, number, require
 from calibrant._core.registry import ARGMAX, FINITE, HULL, ORDER, PERMUTED
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, SimplexProblem, Weights, places
 from calibrant.binning.bins import Ordered
@@ -323,8 +322,7 @@ class NearIsotonicPath:
 
         It takes one number a join; the BIC itself takes all blocks at each knot, O(n^2) for them all.
         """
-        of_points = _log_likelihood(self.events, self.weight).sum()
-        reached = of_points - np.append(0.0, np.cumsum(self.join_loss))
+        reached = _log_likelihood(self.events, self.weight).sum() - np.append(0.0, np.cumsum(self.join_loss))
         blocks = self.weight.size - np.arange(reached.size)
         return np.asarray(self._bic(reached, blocks)[self._is_last])
 
@@ -458,8 +456,7 @@ class EnsembleNearIsotonic(BinaryCalibrator):
 
 def _weights(path: NearIsotonicPath) -> tuple[FloatArray, FloatArray, float]:
     """Return the penalties and weights of the fits that matter, and a bound on the weight of all others."""
-    n_fits = path.knots.size
-    penalty, bic = np.array(sorted(path.scored(2.0 * np.log(n_fits / LEFT_OUT)))).T
+    penalty, bic = np.array(sorted(path.scored(2.0 * np.log(path.knots.size / LEFT_OUT)))).T
     least = bic.min()
     weight = np.exp(0.5 * (least - bic))
     others = np.exp(0.5 * np.minimum(least - path.best_bic[~np.isin(path.knots, penalty)], 0.0))
@@ -570,7 +567,7 @@ class NearIsotonicCalibration(BinaryCalibrator):
 
 def _given(penalty: object) -> float | None:
     """Return the penalty as a number; None where the data are to choose it."""
-    if isinstance(penalty, str) and penalty == "bic":
+    if is_word(penalty, "bic"):
         return None
     if is_number(penalty) and penalty == float("inf"):
         return float("inf")
@@ -663,7 +660,7 @@ class VennAbers(BinaryCalibrator):
             Fits p0 and p1 of the positive label, p0 < p1.
         """
         forecast = self._fitted_forecast(X)
-        score = links.score_of_logit(forecast.log_odds) if forecast.is_logit else forecast.prob[:, 1]
+        score = score_of_logit(forecast.log_odds) if forecast.is_logit else forecast.prob[:, 1]
         return np.column_stack(self._interval(score))
 
     def _fit(self, problem: BinaryProblem) -> None:
@@ -765,8 +762,7 @@ class MulticlassIsotonic(MulticlassCalibrator):
     value_: FloatArray = fitted("n", least=0.0, most=1.0, order="not falling")
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n_classes = problem.prob.shape[1]
-        occurred = problem.label[:, None] == np.arange(n_classes)
+        occurred = problem.label[:, None] == np.arange(problem.prob.shape[1])
         weight = np.broadcast_to(problem.weight[:, None], occurred.shape)
         self.left_, self.value_ = steps_of(problem.prob, occurred, weight)
 
@@ -784,9 +780,8 @@ def steps_of(score: FloatArray, outcome: BoolArray, weight: FloatArray) -> tuple
     event, at = np.unique(score[outcome], return_inverse=True)
     left = np.append(score.min(), event)
     above = np.searchsorted(event, score[~outcome], side="right")
-    mass: FloatArray = np.append(
-        np.bincount(at, weight[outcome], event.size), np.bincount(above, weight[~outcome], left.size)
-    )
+    events, others = np.bincount(at, weight[outcome], event.size), np.bincount(above, weight[~outcome], left.size)
+    mass: FloatArray = np.append(events, others)
     some = mass > 0
     is_event = np.arange(mass.size) < event.size
     ordered = Ordered.of(BinaryProblem(np.append(event, left)[some], is_event[some], Weights(mass[some])))

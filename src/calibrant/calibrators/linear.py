@@ -409,7 +409,7 @@ def fit_table(
             f"{minimum.n_iter} Newton steps. The last table is used. Fit on more rows, or with a larger penalty.",
             ConvergenceWarning,
         )
-    elif why := _held_by_ridge(design, over, problem.classes[weights == 0.0], free, table - objective.centre):
+    elif why := _held_by_ridge(design, over, problem.classes[weights == 0.0], free, (start, table - objective.centre)):
         warn(
             f"every class must occur, and classes overlap, for the log loss to have a minimum; {why}: only the ridge penalty "
             f"of {TINY_RIDGE:g} keeps the map finite. Fit on more rows, or with a larger penalty.",
@@ -421,21 +421,23 @@ def fit_table(
 def _extent(z: FloatArray, label: IntArray, weight: FloatArray) -> Extent:
     """Weighted sum of the largest size of a log-probability of each row, and weight of each class; the largest size of all."""
     size = np.maximum(z.max(axis=1), -z.min(axis=1))
-    return Extent(
-        np.append(weight @ size, np.bincount(label, weight, z.shape[1])), size.max(keepdims=True, initial=0.0)
-    )
+    sums = np.append(weight @ size, np.bincount(label, weight, z.shape[1]))
+    return Extent(sums, size.max(keepdims=True, initial=0.0))
 
 
 def _held_by_ridge(
-    design: Design, over: Callable[..., Any], absent: npt.NDArray[np.generic], free: BoolArray, change: FloatArray
+    design: Design,
+    over: Callable[..., Any],
+    absent: npt.NDArray[np.generic],
+    free: BoolArray,
+    ways: tuple[FloatArray, FloatArray],
 ) -> str | None:
     """Why the log loss falls for ever along what is free, or None if no reason is seen.
 
     What is looked at is enough for it and cheap, and not all that there can be: absent classes, the way of the forecast
     itself, and the way from the centre to the table found. A way along which no row loses and some row gains is one.
     """
-    ahead = np.zeros_like(change)
-    ahead[design.slopes] = np.eye(change.shape[1]) if isinstance(design, Full) else 1.0
+    ahead, change = ways
     if not free[ahead > 0].all():
         return None
     if absent.size:
@@ -472,13 +474,13 @@ class LinearScaling(MulticlassCalibrator):
     gradient_: float = fitted()
     n_iter_: int = fitted()
 
-    def _fit_table(self, design: Design, problem: SimplexProblem, *penalties: FloatArray) -> None:
-        """Find the table, given its ridge, the start, and the centre where that is another."""
-        table, self.gradient_, self.n_iter_ = fit_table(design, problem, self._entering, *penalties)
-        if isinstance(design, Full):
-            self.coef_, self.intercept_ = table[:-1].T.copy(), table[-1]
-        else:
-            self.coef_, self.intercept_ = table[0], table[1] if len(table) > 1 else np.zeros(table.shape[1])
+    def _fit_vector(self, problem: SimplexProblem, ridge: float, *, intercept: bool = True) -> None:
+        """Fit a weight a class, and an intercept, with a penalty on the change from the identity."""
+        n_classes = problem.classes.size
+        same = np.stack([np.ones(n_classes), np.zeros(n_classes)])[: 1 + intercept]
+        found = fit_table(Diagonal(intercept=intercept), problem, self._entering, np.full_like(same, ridge), same)
+        table, self.gradient_, self.n_iter_ = found
+        self.coef_, self.intercept_ = table[0], table[1] if intercept else np.zeros(n_classes)
 
     def _fit_matrix(
         self, problem: SimplexProblem, diagonal: float, off_diagonal: float, intercept: float, *, to_zero: bool = False
@@ -490,7 +492,9 @@ class LinearScaling(MulticlassCalibrator):
         ridge = np.vstack([weights, np.full(n_classes, intercept)])
         same = np.eye(n_classes + 1, n_classes)
         # Weights without a penalty of their own are drawn to where they change nothing.
-        self._fit_table(Full(), problem, ridge, same, np.where(to_zero & (ridge > 0.0), 0.0, same))
+        centre = np.where(to_zero & (ridge > 0.0), 0.0, same)
+        table, self.gradient_, self.n_iter_ = fit_table(Full(), problem, self._entering, ridge, same, centre)
+        self.coef_, self.intercept_ = table[:-1].T.copy(), table[-1]
 
     def _check_loaded(self) -> None:
         n_classes = len(self.classes_)
@@ -848,11 +852,8 @@ class StructuredVectorScaling(StructuredScaling):
     """
 
     def _fit(self, problem: SimplexProblem) -> None:
-        n_classes = problem.classes.size
-        ridge = self._fading(problem, n_classes)
-        same = np.stack([np.ones(n_classes), np.zeros(n_classes)])
         self._fit_temperature(problem)
-        self._fit_table(Diagonal(intercept=True), problem, np.full_like(same, ridge), same)
+        self._fit_vector(problem, self._fading(problem, problem.classes.size))
 
 
 # Vector scaling: one weight and one intercept a class
@@ -928,6 +929,4 @@ class VectorScaling(LogitScaling):
     bias: bool = parameter(default=True)
 
     def _fit(self, problem: SimplexProblem) -> None:
-        bias, n_classes = bool(self.bias), problem.classes.size
-        same = np.stack([np.ones(n_classes), np.zeros(n_classes)])[: 1 + bias]
-        self._fit_table(Diagonal(intercept=bias), problem, np.zeros_like(same), same)
+        self._fit_vector(problem, 0.0, intercept=bool(self.bias))

@@ -212,8 +212,7 @@ class Comparisons:
     @cached_property
     def mass(self) -> FloatArray:
         """Weight of the classes in each block; K over all blocks."""
-        sums = np.bincount(self.block, self.weight[self.row] * self.count, self.n_blocks)
-        return sums.astype(np.float64, copy=False)
+        return np.bincount(self.block, self.weight[self.row] * self.count, self.n_blocks).astype(np.float64, copy=False)
 
     @cached_property
     def events(self) -> FloatArray:
@@ -635,9 +634,7 @@ class NormalizedFlattenedIsotonic(MulticlassCalibrator):
     True
     """
 
-    smoothing: float | Literal["cv"] = parameter(
-        default="cv", least=0.0, most=1.0, hint="Pass a small one, such as 1e-3, or 'cv'"
-    )
+    smoothing: float | Literal["cv"] = parameter(default="cv", least=0.0, most=1.0, hint=OF_SMOOTHING)
     ridge: float = parameter(
         default=0.0, least=0.0, most=HIGHEST_RIDGE, hint="Pass a small one, such as 1e-4, or 0 for none"
     )

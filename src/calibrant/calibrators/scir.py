@@ -299,8 +299,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         n_ranks = len(self.classes_) - 1
         fits = whole("rank", rank, least=1, hint="Pass 1 for the highest probability") <= n_ranks
         must = f"rank must be at most {n_ranks}, one less than classes"
-        hint = "Pass a lower one"
-        require(fits, must, value=rank, hint=hint)
+        require(fits, must, value=rank, hint="Pass a lower one")
         starts, left, value = self._steps()
         here = slice(starts[rank - 1], starts[rank])
         return left[here], value[here]
@@ -329,8 +328,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         return raised
 
     def _fit_map(self, problem: SimplexProblem, advance: Advance) -> None:
-        found = staircase_fit(cumulated(problem, share=self.ties == "share"), advance)
-        self.score_, self.rank_, self.value_ = found
+        self.score_, self.rank_, self.value_ = staircase_fit(cumulated(problem, share=self.ties == "share"), advance)
 
     def _chosen(self, problem: SimplexProblem, folds: list[Fold], advance: Advance) -> float:
         """Return the epsilon of the least log loss on rows left out, of equal ones the largest, but not too small a one."""
@@ -371,7 +369,6 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         """Lay out the steps of all ranks, one rank after the other."""
         from calibrant._kernels.staircase import envelopes
 
-        steps: tuple[IntArray, FloatArray, FloatArray] = envelopes(
-            self.score_, self.rank_, self.value_, len(self.classes_) - 1
-        )
+        n_ranks = len(self.classes_) - 1
+        steps: tuple[IntArray, FloatArray, FloatArray] = envelopes(self.score_, self.rank_, self.value_, n_ranks)
         return steps

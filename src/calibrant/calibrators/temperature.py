@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core import arrays as links
-from calibrant._core.arrays import LEAST_SCORE, FloatArray, prob_of_scores, sum_of_rows
+from calibrant._core.arrays import LEAST_SCORE, FloatArray, log_prob_of_logit, prob_of_scores, sum_of_rows
 from calibrant._core.checks import numbers, require
 from calibrant._core.registry import ARGMAX, FINITE, HULL, IDENTITY, PERMUTED
 from calibrant._core.rows import Forecast, IntArray, SimplexProblem
@@ -323,8 +322,7 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
         scaling = TemperatureScaling()
         scaling._fit(problem)
         self.temperature_, self.gradient_, self.n_iter_ = scaling.temperature_, scaling.gradient_, scaling.n_iter_
-        scaled = self._scaled(problem.forecast)
-        maps = [steps_of(s, problem.label == k, problem.weight) for k, s in enumerate(scaled.T)]
+        maps = [steps_of(s, problem.label == k, problem.weight) for k, s in enumerate(self._scaled(problem.forecast).T)]
         self.left_, self.value_ = [left for left, _ in maps], [value for _, value in maps]
 
     def _check_loaded(self) -> None:
@@ -344,5 +342,5 @@ class IsotonicTemperatureScaling(MulticlassCalibrator):
 
     def _scaled(self, forecast: Forecast) -> FloatArray:
         """Return softmax(z / T), rounded and never zero."""
-        log_prob = links.log_prob_of_logit(forecast.log_prob / self.temperature_)
+        log_prob = log_prob_of_logit(forecast.log_prob / self.temperature_)
         return np.exp(np.maximum(np.round(log_prob, TIED), LEAST_SCORE))

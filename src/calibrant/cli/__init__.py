@@ -77,10 +77,8 @@ class _Notes:
 
 def _main(argv: Sequence[str] | None) -> int:
     if sys.stdout is None:  # as by >&-: what was asked for would be lost, and the next file opened would get its number
-        print(
-            "calibrant: error: standard output must be open; it is closed. Send it somewhere: > /dev/null.",
-            file=sys.stderr,
-        )
+        said = "standard output must be open; it is closed. Send it somewhere: > /dev/null."
+        print(f"calibrant: error: {said}", file=sys.stderr)
         return BAD_USE
     known = dict[str, Any]()
     try:
@@ -99,8 +97,7 @@ def _main(argv: Sequence[str] | None) -> int:
         _unprinted()
         return _said(error, known)
     except (KeyboardInterrupt, _Terminated) as end:
-        number = end.number if isinstance(end, _Terminated) else signal.SIGINT
-        word = "terminated" if isinstance(end, _Terminated) else "interrupted"
+        number, word = (end.number, "terminated") if isinstance(end, _Terminated) else (signal.SIGINT, "interrupted")
         print(f"calibrant: {word}; no file was left half written", file=sys.stderr)
         return 128 + number
     except Exception:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import re
 import shlex
 import sys
@@ -25,15 +24,7 @@ from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
 from calibrant.assessment.compared_rows import groups_of, periods_of, require_same_classes
-from calibrant.assessment.comparison import (
-    Compared,
-    Comparison,
-    Pairing,
-    compare,
-    comparison_of,
-    differences_of,
-    metrics_of,
-)
+from calibrant.assessment.comparison import Comparison, Pairing, compare, comparison_of, differences_of, metrics_of
 from calibrant.assessment.held_out import CrossValidation, maker_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
@@ -265,9 +256,8 @@ def _forecasts_named(asked: Namespace) -> dict[str, inputs.Forecast]:
     must, hint = f"{column} of {whole.file} must name the model of each row", "Name another column by --model"
     require(all(cells.tolist()), must, got=f"{cells.tolist().count('')} empty", hint=hint)
     models = list(dict.fromkeys(cells.tolist()))
-    require(
-        len(models) <= MOST_MODELS, f"there may be {MOST_MODELS} models", got=f"{len(models)} in {column}", hint=hint
-    )
+    must, got = f"there may be {MOST_MODELS} models", f"{len(models)} in {column}"
+    require(len(models) <= MOST_MODELS, must, got=got, hint=hint)
     return {
         name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name)), file=f"the rows of {name}")
         for name in models
@@ -304,10 +294,8 @@ def _matched(forecasts: dict[str, inputs.Forecast], key: str | None) -> tuple[di
     """Return the problems of the rows that all files have, in one order, and where these stand in each."""
     first = next(iter(forecasts.values()))
     if key is None:
-        return (
-            {name: forecast.problem() for name, forecast in forecasts.items()},
-            {name: _kept(forecast) for name, forecast in forecasts.items()},
-        )
+        kept = {name: _kept(forecast) for name, forecast in forecasts.items()}
+        return {name: forecast.problem() for name, forecast in forecasts.items()}, kept
     places = {name: _places_of(forecast, key) for name, forecast in forecasts.items()}
     shared = [one for one in next(iter(places.values())) if all(one in of for of in places.values())]
     got = f"no {key} that all files have"
@@ -334,8 +322,7 @@ def _matched(forecasts: dict[str, inputs.Forecast], key: str | None) -> tuple[di
 
 def _kept(forecast: inputs.Forecast) -> IntArray:
     """Return the rows of a file that count: those of weight zero do not."""
-    n_rows = len(forecast.y_true)
-    return np.arange(n_rows) if forecast.weight is None else np.flatnonzero(forecast.weight > 0)
+    return np.arange(len(forecast.y_true)) if forecast.weight is None else np.flatnonzero(forecast.weight > 0)
 
 
 def _places_of(forecast: inputs.Forecast, key: str) -> dict[tuple[str, ...], int]:
@@ -439,9 +426,8 @@ def _write_decisions(asked: Namespace, forecast: inputs.Forecast, decision: Any,
 def _kept_risk(asked: Namespace, forecast: inputs.Forecast) -> float:
     """Print the threshold from which answers keep the target risk, and return it."""
     for name in ("costs", "extra"):
-        left_out(
-            f"--{name}", getattr(asked, name), "with --target-risk", hint="It is another question: ask one of them"
-        )
+        hint = "It is another question: ask one of them"
+        left_out(f"--{name}", getattr(asked, name), "with --target-risk", hint=hint)
     must, hint = "--target-risk needs a label column, to count errors", "Name it by --label"
     require(forecast.label_column is not None, must, got=f"none in {forecast.file}", hint=hint)
     rows, notion = forecast.rows(), "binary"  # a stated confidence is that the one answer is right
@@ -467,8 +453,7 @@ def _numbers(option: str, text: str) -> float | list[float]:
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        must = f"{option} must be numbers between commas"
-        refuse(must, value=text, hint="For two classes: --costs '0,4;1,0'")
+        refuse(f"{option} must be numbers between commas", value=text, hint="For two classes: --costs '0,4;1,0'")
     return numbers if len(numbers) > 1 else numbers[0]
 
 
@@ -514,9 +499,8 @@ class Gate:
         must += "always holds" if ends[0] else "can never hold"
         if draws is not None and 0 < self.number < 1:
             needed = draws_for(self.number, strictly=self.comparison in ("<", ">="))
-            raise ValueError(
-                f"{must}: the smallest p-value that {draws} draws can show is 1/{draws + 1}. Pass --resamples {needed} or more."
-            )
+            least = f"the smallest p-value that {draws} draws can show is 1/{draws + 1}"
+            raise ValueError(f"{must}: {least}. Pass --resamples {needed} or more.")
         named = {"value": self.metric, "pvalue": f"the p-value of {self.metric}"}
         what = named.get(self.field, f"{self.field} of {self.metric}")
         raise ValueError(f"{must}: {what} is in [{low:.4g}, {high:.4g}]. Compare it with a number inside.")
@@ -536,7 +520,7 @@ class Gate:
             self.require_possible(least or 0.0, 1.0, draws=None if least is None else round(1 / least) - 1)
         return self.text if self._holds(found) else None
 
-    def fails_for(self, candidate: Compared) -> str | None:
+    def fails_for(self, candidate: Any) -> str | None:
         """Return why the command fails by this condition for a candidate that was compared; None where it does not."""
         found = getattr(candidate, self.field)
         if math.isnan(found):
@@ -544,8 +528,7 @@ class Gate:
         return f"{self.text}: {candidate.name}" if self._holds(found) else None
 
     def _holds(self, found: float) -> bool:
-        compare = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}[self.comparison]
-        return bool(compare(found, self.number))
+        return bool(inputs.COMPARED[self.comparison](found, self.number))
 
 
 def parse_gate(text: str, n_resamples: int, fields: Sequence[str] = FIELDS) -> Gate:

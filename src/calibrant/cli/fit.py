@@ -19,7 +19,6 @@ from calibrant._core.threads import ahead
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.evidence import MANY_NUMBERS
 from calibrant.cli import inputs
-from calibrant.cli.inputs import Forecast
 from calibrant.interop import export
 from calibrant.interop.arrow_batches import said_at
 from calibrant.interop.columns import FileTable, Values, require_arrow
@@ -44,14 +43,14 @@ def run_fit(asked: Namespace) -> int:
     require_free(Path(asked.output), force=asked.force, inputs=read, endings=(".json",))
     by_default = not asked.method and not asked.notion
     forecast, of_all, problem, labels = inputs.opened(asked, [asked.file]), "", None, None
-    if not isinstance(forecast, Forecast) and by_default:  # the default is fitted to rows in memory
+    if not isinstance(forecast, inputs.Forecast) and by_default:  # the default is fitted to rows in memory
         stream = forecast
         forecast = inputs.sampled(asked, stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
         if stream.n_counted != forecast.n_rows:
             of_all = f" of {stream.n_counted} rows, drawn at random"
     rows: tuple[Any, ...]
     n_columns = len(forecast.forecast_columns)
-    if isinstance(forecast, Forecast):
+    if isinstance(forecast, inputs.Forecast):
         inputs.warn_beside_other_rows(forecast)
         rows, labels = (forecast.values, forecast.y_true, forecast.weight), forecast.classes
         if by_default:
@@ -98,7 +97,7 @@ def run_export(asked: Namespace) -> int:
     printers: dict[str, Any] = {"numpy": export.to_numpy, "js": export.to_js, "torch": export.torch_source}
     printers |= {"onnx": export.to_onnx, "sql": partial(export.to_sql, **_of_query(asked))}
     made = printers[asked.to](calibrator)
-    data = made.encode() if isinstance(made, str) else made.SerializeToString()
+    data = made.SerializeToString() if asked.to == "onnx" else made.encode()
     with whole_file(Path(asked.output), force=asked.force) as place:
         place.write_bytes(data)
     print(f"wrote {asked.output}: {type(calibrator).__name__} for {asked.to}, {len(data)} bytes")
@@ -134,14 +133,14 @@ def run_apply(asked: Namespace) -> int:
         require_arrow("reading files in batches")
     with progress_bar(None, show=streamed and sys.stderr.isatty(), desc="calibrating", unit="row") as advance:
         if several:
-            files = files_of(asked.file)
+            files = files_of([asked.file])
             with whole_folder(output, inputs=[asked.file]) as beside:
                 for file, name in zip(files, _names(files), strict=True):
                     if (reader := job.reader(file)) is not None:
                         (beside / name).parent.mkdir(parents=True, exist_ok=True)
                         write_table(beside / name, job.tables(reader, advance))
         elif streamed:
-            write_table(output, job.tables(reader_of(files_of(asked.file)[0]), advance), force=asked.force)
+            write_table(output, job.tables(reader_of(files_of([asked.file])[0]), advance), force=asked.force)
         else:
             write_table(output, job.table(inputs.read(asked, asked.file, label_optional=True)), force=asked.force)
     shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")
@@ -166,7 +165,7 @@ class _Job:
         self.asked, self.calibrator = asked, calibrator
         self.n_files, self.n_rows, self.left_out, self.new = 0, 0, (0, 0), list[str]()
 
-    def table(self, forecast: Forecast) -> FileTable:
+    def table(self, forecast: inputs.Forecast) -> FileTable:
         """Return the table with calibrated columns in the places of the forecast's; whatever else it holds stays."""
         rows, table, columns = forecast, forecast.table, forecast.forecast_columns
         n_rows = len(table.columns[columns[0]])
@@ -178,21 +177,21 @@ class _Job:
         calibrated = rows.calibrated(self.calibrator, top=self.asked.top)
         if self.asked.top:  # in the place of the whole forecast
             new = dict(zip(("predicted", "probability"), calibrated, strict=True))
-            places = {name: dict[str, Any]() for name in columns} | {
-                next(name for name in table if name in columns): new
-            }
+            places = {name: dict[str, Any]() for name in columns}
+            places[next(name for name in table if name in columns)] = new
         else:
             turned = np.reshape(calibrated, (-1, len(columns))).T
-            names = _calibrated_names(forecast)
+            names = list(columns)
+            if forecast.input == "logit":
+                names = [f"p_{name}" for name in forecast.class_names or range(len(columns))]
             places = {old: {name: one} for old, name, one in zip(columns, names, turned, strict=True)}
         self.new = [name for of in places.values() for name in of]
         if taken := [name for name in self.new if name in table and name not in places]:
             got = f"{self.asked.file} already has {', '.join(taken[:3])}"
             refuse("calibrated columns need names of their own", given=got, hint="Rename or remove these columns")
         self.n_rows += n_rows
-        return table.replaced(
-            {old: {name: Values(one[:n_rows]) for name, one in of.items()} for old, of in places.items()}
-        )
+        made = {old: {name: Values(one[:n_rows]) for name, one in of.items()} for old, of in places.items()}
+        return table.replaced(made)
 
     def reader(self, file: File) -> Reader | None:
         """Return what reads a file, or None of one that is left out."""
@@ -226,7 +225,7 @@ class _Job:
         found = forecast_in(table, label_optional=True, where=place, **inputs.chosen_columns(self.asked))
         if not self.n_rows:
             inputs.say_guess(self.asked.file, found.guessed)
-        return self.table(Forecast.of(replace(found, guessed=()), self.asked))
+        return self.table(inputs.Forecast.of(replace(found, guessed=()), self.asked))
 
     def _leave_out(self, error: Exception, n_rows: int) -> None:
         """Raise the error, or say it and count the rows, as the command asks."""
@@ -234,10 +233,3 @@ class _Job:
             raise error
         self.left_out = self.left_out[0] + 1, self.left_out[1] + n_rows
         print(f"calibrant: warning: left out: {error}", file=sys.stderr)
-
-
-def _calibrated_names(forecast: Forecast) -> list[str]:
-    """Probability columns keep their names; logits become probabilities and say so."""
-    if forecast.input == "probability":
-        return list(forecast.forecast_columns)
-    return [f"p_{name}" for name in forecast.class_names or range(len(forecast.forecast_columns))]

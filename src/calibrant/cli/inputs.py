@@ -7,7 +7,6 @@ import codecs
 import inspect
 import json
 import math
-import operator
 import re
 import shutil
 import sys
@@ -16,6 +15,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
+from operator import eq, ge, gt, le, lt, ne
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -33,17 +33,7 @@ from calibrant.calibrators.by_notion import for_classes
 from calibrant.calibrators.classifier import Method, default_of
 from calibrant.calibrators.safe import SafeCalibrator
 from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
-from calibrant.interop.columns import (
-    Arrow,
-    Column,
-    FileTable,
-    Text,
-    Understood,
-    Values,
-    has_arrow,
-    is_figure,
-    require_arrow,
-)
+from calibrant.interop.columns import Column, FileTable, Text, Understood, Values, has_arrow, is_figure, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.save import columns_of
 from calibrant.interop.sources import Files, OfColumns
@@ -195,8 +185,7 @@ class Forecast(ForecastTable):
     def _classes_named(self) -> list[str]:
         """Return the words of --classes, unless the columns have the names of the same classes in another order."""
         classes = [name.strip() for name in self.asked.classes.split(",")]
-        names = self.class_names or classes
-        said, written = _plain(classes), _plain(names)
+        said, written = _plain(classes), _plain(self.class_names or classes)
         if said != written and sorted(said) == sorted(written):
             turned = ",".join(self.forecast_columns[written.index(word)] for word in said)
             must = f"--classes must name the columns of {self.file} in their order"
@@ -296,14 +285,7 @@ CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|=)\s*(.+?)\s*")
 
 DATE = re.compile(r"\d{4}-\d\d")
 
-COMPARED = {
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-    "=": operator.eq,
-    "!=": operator.ne,
-}
+COMPARED = {"<": lt, ">": gt, "<=": le, ">=": ge, "=": eq, "!=": ne}
 
 
 def _rows_where(table: FileTable, condition: str, where: str) -> Any:
@@ -386,10 +368,10 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     """Return confidences as numbers, and whether they are percent: all of them, as the cells or the command say, or none."""
     cells = [cell.strip() for cell in column.cells()]
     signed = [cell.endswith("%") for cell in cells]
-    numbers = column.numbers if isinstance(column, Arrow) else column.values()
+    numbers = column.numbers
     if numbers.dtype.kind not in NUMERIC:
         plain = [cell.removesuffix("%").strip() for cell in cells]
-        numbers = Text(plain, decimal=column.decimal if isinstance(column, Text) else ".").numbers
+        numbers = Text(plain, decimal=column.decimal).numbers
     is_number = numbers.dtype.kind in NUMERIC
     wrong = (
         np.isnan(numbers) if is_number else np.array([not is_figure(cell.removesuffix("%").strip()) for cell in cells])
@@ -407,11 +389,8 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     if all(bool(np.any(of)) for of in mixed) and (any(signed) or not said):
         first, second = (int(np.argmax(of)) for of in mixed)
         hint = "Write all of them in one way" + ("" if any(signed) else ", or say --percent if all are percent")
-        refuse(
-            f"{must}, all in one way",
-            got=f"{cells[first]!r} in row {first}, {cells[second]!r} in row {second}",
-            hint=hint,
-        )
+        got = f"{cells[first]!r} in row {first}, {cells[second]!r} in row {second}"
+        refuse(f"{must}, all in one way", got=got, hint=hint)
     most = float(np.max(numbers, initial=0.0))
     if 1.0 < most <= MOST_OF_SCALE and not any(signed) and not said:
         hint = "If they are percent, say --percent; points of a scale are no probabilities, even divided by the highest"
@@ -575,10 +554,8 @@ def _first_labels(source: Files, columns: Columns, where: str) -> Any:
     for piece in source.pieces(columns, AT_A_TIME):
         if isinstance(piece, Damaged):
             wrong = piece.error
-        elif len(
-            truth := labels_as_read(piece, is_parsed=source.is_parsed)
-        ):  # none where all are missing, as is said later
-            return truth
+        elif len(truth := labels_as_read(piece, is_parsed=source.is_parsed)):
+            return truth  # none where all are missing, as is said later
     raise wrong
 
 

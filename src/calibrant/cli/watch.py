@@ -51,9 +51,8 @@ def _files(name: str) -> Iterator[WatchedFile]:
         yield WatchedFile(name, path.stem)
         return
     if not files:
-        raise FileNotFoundError(
-            f"{name} must hold files that end in {', '.join(STREAMED)}; it holds none. Check the path."
-        )
+        must = f"{name} must hold files that end in {', '.join(STREAMED)}"
+        raise FileNotFoundError(f"{must}; it holds none. Check the path.")
     warn_of_unread(name, path)
     home = home_of(path)
     for file in files:
@@ -137,9 +136,8 @@ class Watch:
                 raise ValueError(f"it must hold a state of version {VERSION}")
             if plain["checksum"] != checksum_of(plain):
                 raise ValueError("it does not match its checksum, so it was changed or damaged")
-            self.known, self.columns, self.options, self.reported = (
-                plain[name] for name in (STATE, "columns", "monitor", "reported")
-            )
+            self.known, self.columns = plain[STATE], plain["columns"]
+            self.options, self.reported = plain["monitor"], plain["reported"]
             said = {name: plain["said"][name] for name in self.said}
             self.monitors = {name: Monitor.from_dict(one) for name, one in plain["groups"].items()}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -237,16 +235,14 @@ class Watch:
             event, labels = forecast.event, forecast.classes
             if labels is None:
                 own = event if forecast.values.ndim == 1 else None
-                labels = as_problem(
-                    forecast.y_true, forecast.values, pos_label=own, input=forecast.input
-                ).classes.tolist()
+                problem = as_problem(forecast.y_true, forecast.values, pos_label=own, input=forecast.input)
+                labels = problem.classes.tolist()
         if isinstance(window, str) and of.time is None:
             raise ValueError(f"--window {window} must have the time of each row; got none. Name its column by --time.")
         if isinstance(window, int) and of.time is not None:
+            must = "--time must be left out where --window is a number of rows"
             hint = "Leave one out, or pass a length of time such as --window 1d"
-            refuse(
-                "--time must be left out where --window is a number of rows", got=f"{of.time!r} and {window}", hint=hint
-            )
+            refuse(must, got=f"{of.time!r} and {window}", hint=hint)
         said: dict[str, Any] = {"window": window, "alpha": of.alpha, "notion": of.notion, "binning": of.bins}
         said = {name: value for name, value in said.items() if value is not None}
         return options_of(Monitor(reference=self.number, labels=labels, pos_label=event, input=forecast.input, **said))
@@ -313,9 +309,9 @@ def _require_column(forecast: Forecast, name: str, option: str) -> None:
     require(name in forecast.table, must, given=f"it has {known}", hint="Write all files alike")
 
 
-def window_of(given: Any) -> int | str | None:
+def window_of(given: str | None) -> int | str | None:
     """Return a number of rows, or a length of time."""
-    return int(given) if isinstance(given, str) and given.isdecimal() else given
+    return int(given) if given and given.isdecimal() else given
 
 
 def reference_of(given: str | None) -> tuple[int, str | None]:

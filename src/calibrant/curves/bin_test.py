@@ -17,8 +17,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice
 from calibrant._core.result import DrawnResult, Picture, Record, Table, read_only, under
 from calibrant._core.rows import BinaryProblem, IntArray
-from calibrant.binning import Binning, Bins, as_binning
-from calibrant.binning.bins import shown
+from calibrant.binning.bins import Binning, Bins, as_binning, shown
 from calibrant.binning.isotonic import BoundedIsotonic
 from calibrant.curves import reliability
 from calibrant.metrics.bin_losses import TestName, Verdicts, accepted, require_test, verdicts
@@ -380,8 +379,7 @@ def _outside(at: int, lower: float, upper: float) -> Any:
     from matplotlib.path import Path
 
     left, right = at - 0.5, at + 0.5
-    outside = ((-1.0, lower), (upper, 2.0))
-    corners = [[(left, a), (right, a), (right, b), (left, b), (left, a)] for a, b in outside]
+    corners = [[(left, a), (right, a), (right, b), (left, b), (left, a)] for a, b in ((-1.0, lower), (upper, 2.0))]
     return Path.make_compound_path(*(Path(np.array(c), closed=True) for c in corners))
 
 
@@ -532,15 +530,8 @@ def plot_bin_test(
 def _draw_legend(ax: Any) -> None:
     """Draw the legend into the corner that the rooms leave free."""
     corner = (1.0 + drawing.MARGINS_APART, -drawing.MARGINS_APART)
-    ax.legend(
-        loc="upper left",
-        bbox_to_anchor=corner,
-        borderaxespad=0.0,
-        frameon=False,
-        fontsize="small",
-        handlelength=1.0,
-        handletextpad=0.5,
-    )
+    look = {"borderaxespad": 0.0, "frameon": False, "fontsize": "small", "handlelength": 1.0, "handletextpad": 0.5}
+    ax.legend(loc="upper left", bbox_to_anchor=corner, **look)
 
 
 def _draw_standard(ax: Any, below: Any, panel: BinTestPanel, alone: bool, log_odds: bool) -> None:

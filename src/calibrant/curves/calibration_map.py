@@ -142,9 +142,8 @@ def calibration_map(
 
 def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
     """Return what is mapped, if the calibrator says so, and a function of scores for each of its problems."""
-    if hasattr(
-        calibrator, "calibrators_"
-    ):  # ByNotion: None is the pooled map, and without one leaves scores as they are
+    if hasattr(calibrator, "calibrators_"):
+        # ByNotion: None is the pooled map, and without one leaves scores as they are.
         used = [one or calibrator.pooled_ for one in calibrator.calibrators_]
         return calibrator.notion_, [np.positive if one is None else one._apply for one in used]
     if hasattr(calibrator, "predict_proba"):

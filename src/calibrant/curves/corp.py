@@ -16,8 +16,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, require, resamples, squared_error
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray
-from calibrant.binning import Bins, EqualWidth
-from calibrant.binning.bins import Ordered, shown
+from calibrant.binning.bins import Bins, EqualWidth, Ordered, shown
 from calibrant.curves.reliability import require_level
 from calibrant.fit.isotonic import Steps, affordable, corp_terms, drawn_events, isotonic_fit, isotonic_fit_of
 from calibrant.metrics.decompositions import corp_of_cells
@@ -286,8 +285,8 @@ def _panel(
     ordered = Ordered.of(problem)
     steps, at = isotonic_fit(ordered), places(ordered.score)
     lower, upper = _band(band, ordered, steps, at, level, n_draws, rng) if band else np.full((2, at.size), np.nan)
-    cells = problem if isinstance(problem, CellProblem) else None
-    terms = corp_terms(ordered, squared_error) if cells is None else corp_of_cells(cells, squared_error)
+    loss = squared_error
+    terms = corp_of_cells(problem, loss) if isinstance(problem, CellProblem) else corp_terms(ordered, loss)
     last = np.append(steps.starts[1:], ordered.score.size) - 1
     return CorpPanel(
         name,
@@ -372,8 +371,7 @@ def plot_corp(
             _draw_steps(ax, panel, colour, f"{label}: {', '.join(_terms(panel))}" if alone and not single else label)
         below = drawing.counts_below(ax, [panel.histogram for panel in drawn.values()]) if histogram else None
         if alone:
-            words = _words(panel, "   ", unc=True) if single else None
-            drawing.legend_above(ax, title=words, title_fontsize="small")
+            drawing.legend_above(ax, title=_words(panel, "   ", unc=True) if single else None, title_fontsize="small")
         elif single:
             is_there = bool(np.any((panel.right > CORNER[0]) & (panel.rate < CORNER[1])))
             x, y, ha, va = (0.04, 0.96, "left", "top") if is_there else (0.97, 0.04, "right", "bottom")

@@ -16,8 +16,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import flag, require, resamples, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
 from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, as_simplex
-from calibrant.binning import Binning, Bins, Unique, as_binning
-from calibrant.binning.bins import shown
+from calibrant.binning.bins import Binning, Bins, Unique, as_binning, shown
 from calibrant.exceptions import warn
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins, gap, l1

@@ -445,8 +445,7 @@ def plot_reliability(
     look: dict[str, Any] = {"log_odds": axis == "log-odds", "below": below, "intervals": intervals, "unnamed": unnamed}
     look["centres"] = flag("centres", centres)
     draw = partial(draw_reliability, curves=named, style=style, markers=markers, expected=True, **look)
-    height = 4.6 if below is None else 5.2
-    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=height, labels=labels)
+    return drawing.draw_panels(named, draw, ax=ax, panels=panels, height=4.6 if below is None else 5.2, labels=labels)
 
 
 def draw_reliability(

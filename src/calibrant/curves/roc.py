@@ -404,12 +404,8 @@ def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any 
         sides = first.share[first.facet]
         ax.add_collection3d(Poly3DCollection(sides, facecolors=drawing.FILL, edgecolors="none", alpha=0.25, zorder=1))
     for number, (name, result) in enumerate(named.items()):
-        look = {
-            "s": SIZES[min(number, len(SIZES) - 1)],
-            "color": drawing.colour(number),
-            "depthshade": False,
-            "zorder": 3 + number,
-        }
+        size = SIZES[min(number, len(SIZES) - 1)]
+        look = {"s": size, "color": drawing.colour(number), "depthshade": False, "zorder": 3 + number}
         look |= {"edgecolors": "white", "linewidths": 0.6} if number else {"linewidths": 0}
         alpha = 0.55 if number == 0 and len(named) > 1 else 1.0
         ax.scatter(*result.share.T, label=name or None, alpha=alpha, **look)

@@ -16,8 +16,7 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights
 from calibrant._core.checks import as_numbers, choice, flag, require, source, whole
 from calibrant._core.result import DrawnResult, Picture, Table
-from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, SimplexProblem
-from calibrant.binning.cells import SplitTree
+from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, as_simplex
 from calibrant.curves import simplex
 from calibrant.sums.draws import drawn_places
 
@@ -131,13 +130,7 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
 def splits_of(calibrator: Any) -> FloatArray | None:
     """Return the points around which a calibrator, or the partition that it bins by, splits the simplex, if it does."""
     tree = getattr(calibrator, "tree_", getattr(calibrator, "partition_", None))
-    return tree.gamma if isinstance(tree, SplitTree) else None
-
-
-def splits_inside(splits: FloatArray | None) -> dict[int, FloatArray]:
-    """Return the points inside that the simplex was split around, by their numbers, from 1; others have no place to draw."""
-    numbered = enumerate([] if splits is None else splits, start=1)
-    return {number: gamma for number, gamma in numbered if (gamma >= 0).all()}
+    return getattr(tree, "gamma", None)
 
 
 # Rows of three or four classes as points of the triangle or the tetrahedron, with what they are calibrated to
@@ -265,11 +258,10 @@ def simplex_points(
     """
     seed, hint = source("rng", rng), "2000 is usual, None is all"
     most = np.inf if max_points is None else whole("max_points", max_points, least=1, hint=hint)
-    problem = as_problem(y_true, y_prob, **data)
+    problem = as_simplex(as_problem(y_true, y_prob, **data))
     n_columns = problem.classes.size
     must, hint = "points are shown of three or four classes", "Pass a table of 3 or 4 columns, or use reliability_curve"
     require(n_columns in CORNERS, must, given=f"y_prob has {n_columns}", hint=hint)
-    assert isinstance(problem, SimplexProblem)
     n = problem.weights.n_rows
     drawn = np.arange(n) if n <= most else drawn_places(n, int(most), np.random.default_rng(seed))
     ends = np.cumsum(problem.weights.values if problem.weights.are_counts else np.ones(n))
@@ -350,7 +342,7 @@ def draw_splits(ax: Any, splits: FloatArray) -> str:
 
     Returns what must be said of those that lie outside, where nothing is drawn.
     """
-    inside = splits_inside(splits)
+    inside = {number: gamma for number, gamma in enumerate(splits, start=1) if (gamma >= 0).all()}
     numbered: list[FloatArray] = []
     circle = {"boxstyle": "circle,pad=0.18", "facecolor": "white", "edgecolor": "black", "linewidth": 0.6}
     look = {"fontsize": 5.5, "ha": "center", "va": "center_baseline", "color": "black", "bbox": circle, "zorder": 5}

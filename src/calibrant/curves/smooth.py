@@ -30,6 +30,8 @@ class Logistic:
 
 SMOOTHERS: Mapping[str, Smooth | Local | Logistic] = {"kernel": Smooth(), "local": Local(), "logistic": Logistic()}
 
+SYMBOLS: Mapping[type, str] = {Smooth: "smECE", Local: "ICI", Logistic: "mean distance"}
+
 FINEST = 0.001
 """A picture resolves no smaller bandwidth."""
 
@@ -177,12 +179,9 @@ def smooth_reliability_curve(
         other = "Pass Local(span=...) for another window, or smoother='kernel'"
         left_out("bandwidth", bandwidth, "for a regression, which has none", hint=other)
     elif bandwidth is not None:
-        usual = "0.03 shows much; None is the smooth ECE"
-        number("bandwidth", bandwidth, least=FINEST, most=1.0, hint=usual)
-    panels = tuple(
-        _panel(binary, binary.name or chosen.name, smoother, bandwidth, level) for binary in chosen.split(problem)
-    )
-    symbol = "ICI" if isinstance(smoother, Local) else "smECE" if isinstance(smoother, Smooth) else "mean distance"
+        number("bandwidth", bandwidth, least=FINEST, most=1.0, hint="0.03 shows much; None is the smooth ECE")
+    how, symbol = (smoother, bandwidth, level), SYMBOLS[type(smoother)]
+    panels = tuple(_panel(binary, binary.name or chosen.name, *how) for binary in chosen.split(problem))
     return SmoothReliabilityCurve(panels, chosen.name, repr(smoother), symbol, level, chosen.of_predictions)
 
 
@@ -195,9 +194,8 @@ def _panel(
     if isinstance(smoother, Logistic):
         error, (score, event_rate, lower, upper) = _by_logistic(problem, z)
         density = _kernel_sums(problem, score, DENSITY)[0] if score.size else score
-        return SmoothReliabilityPanel(
-            name, problem.share, error, DENSITY, score, density, score, event_rate, lower, upper
-        )
+        arrays = (score, density, score, event_rate, lower, upper)
+        return SmoothReliabilityPanel(name, problem.share, error, DENSITY, *arrays)
     if isinstance(smoother, Smooth):
         view = smoother(problem)
         error = float(fixed_point(view, view.look(residual_of(problem)))[0])

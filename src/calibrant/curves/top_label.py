@@ -16,8 +16,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, require, whole
 from calibrant._core.result import DrawnResult, Picture, frame, read_only
 from calibrant._core.rows import IntArray, as_simplex, top_column
-from calibrant.binning import Binning, Bins, Edges, as_binning, sums_over
-from calibrant.binning.bins import shown
+from calibrant.binning.bins import Binning, Bins, Edges, as_binning, shown, sums_over
 from calibrant.notions import as_notion, rows_by_group
 
 ROUNDING = 1e-12
@@ -212,16 +211,8 @@ def top_label_curve(
 
 
 def _columns(bins: Bins) -> dict[str, npt.NDArray[Any]]:
-    return {
-        "bin": np.arange(len(bins)),
-        "left": bins.edges[:-1],
-        "right": bins.edges[1:],
-        "count": bins.count,
-        "weight": bins.weight,
-        "mean_prob": bins.mean_prob,
-        "accuracy": bins.event_rate,
-        "gap": np.abs(bins.gap),
-    }
+    same = {name: getattr(bins, name) for name in ("left", "right", "count", "weight", "mean_prob")}
+    return {"bin": np.arange(len(bins)), **same, "accuracy": bins.event_rate, "gap": np.abs(bins.gap)}
 
 
 def _mean(values: FloatArray, share: FloatArray) -> float:

@@ -173,14 +173,8 @@ def _risk_of(
     drawn = [areas(*ranked.sums(each)) for each in _resampled(weights, weight, n_resamples, rng)] or [(np.nan, np.nan)]
     ends = np.quantile(np.array(drawn), [level / 2.0, 1.0 - level / 2.0], axis=0)
     (aurc, excess), (lower, upper) = areas(rows, errors), ends.tolist()
-    return RiskOfForecast(
-        name,
-        ranked.threshold,
-        answered / answered[-1],
-        errors.cumsum() / answered,
-        *(aurc, lower[0], upper[0]),
-        *(excess, lower[1], upper[1]),
-    )
+    curve = ranked.threshold, answered / answered[-1], errors.cumsum() / answered
+    return RiskOfForecast(name, *curve, *(aurc, lower[0], upper[0]), *(excess, lower[1], upper[1]))
 
 
 def _resampled(weights: Weights, weight: FloatArray, n: int, rng: np.random.Generator) -> Any:

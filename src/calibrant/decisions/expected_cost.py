@@ -16,8 +16,7 @@ from calibrant._core.checks import number, require, resamples
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
-from calibrant.decisions import thresholds
-from calibrant.decisions.thresholds import as_places, events_of, panel_named
+from calibrant.decisions.thresholds import as_places, errors_at, events_of, panel_named
 from calibrant.fit.isotonic import base_rate, isotonic_fit
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
@@ -79,7 +78,7 @@ class ExpectedCostCurve(DrawnResult):
 
     def __getitem__(self, name: str) -> ForecastCost:
         """Return the panel of that name."""
-        return thresholds.panel_named(self.panels, name)
+        return panel_named(self.panels, name)
 
     def __repr__(self) -> str:
         means = ", ".join(f"{p.name}: {p.mean_cost:.4g}, at best {p.mean_lowest:.4g}" for p in self.panels)
@@ -141,8 +140,8 @@ def expected_cost_curve(
     >>> expected_cost_curve([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8])
     ExpectedCostCurve(forecast: 0.195, at best 0.125)
     """
-    places = thresholds.as_places("at", GRID if at is None else at)
-    events = thresholds.events_of(y_true, y_prob, notion, data)
+    places = as_places("at", GRID if at is None else at)
+    events = events_of(y_true, y_prob, notion, data)
     problems = {name: Ordered.of(problem) for name, problem in events.items()}
     rate = base_rate(next(iter(problems.values())))
     panels = tuple(_panel(name, ordered, places) for name, ordered in problems.items())
@@ -158,7 +157,7 @@ def _panel(name: str, ordered: Ordered, at: FloatArray) -> ForecastCost:
 
 def _costs(score: FloatArray, weight: FloatArray, events: FloatArray, at: FloatArray) -> tuple[FloatArray, float]:
     """Return the cost of deciding at each cost proportion, and its mean over all, the Brier score."""
-    false_positives, false_negatives = thresholds.errors_at(score, weight, events, at)
+    false_positives, false_negatives = errors_at(score, weight, events, at)
     mean = ((weight - events) @ score**2 + events @ (1.0 - score) ** 2) / weight.sum()
     return np.asarray(2.0 * (at * false_positives + (1.0 - at) * false_negatives)), float(mean)
 
@@ -203,9 +202,8 @@ def plot_expected_cost(curve: ExpectedCostCurve, *, ax: Any = None, lowest: bool
             best, dashes = f"at best: {panel.mean_lowest:.4f}", drawing.dashes(i, len(curve.panels))
             ax.plot(curve.at, panel.lowest, color=colour, linestyle=dashes, linewidth=1.4, label=best, zorder=3.2)
     highest = max(float(panel.cost.max()) for panel in curve.panels)
-    ax.set(
-        xlabel="cost proportion = threshold", ylabel="expected cost", xlim=(0, 1), ylim=(0, max(1.15 * highest, 1e-3))
-    )
+    ax.set(xlabel="cost proportion = threshold", ylabel="expected cost")
+    ax.set(xlim=(0, 1), ylim=(0, max(1.15 * highest, 1e-3)))
     drawing.grid(ax)
     drawing.legend_above(ax)
     return ax

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core import arrays as links
 from calibrant._core import border
-from calibrant._core.arrays import FloatArray, columns_of
+from calibrant._core.arrays import FloatArray, columns_of, prob_of_logit
 from calibrant._core.checks import as_numbers, each, left_out, number, one_each, require, some
 from calibrant._core.rows import SUM_TOLERANCE, Forecast, Rows
 from calibrant.fit.minimise import most_likely_shares
@@ -39,7 +38,7 @@ class Received(NamedTuple):
         logarithm = log_prob + log_factor
         impossible = np.isneginf(logarithm).all(axis=1)
         logarithm[impossible] = log_prob[impossible]
-        prob = links.prob_of_logit(logarithm)
+        prob = prob_of_logit(logarithm)
         return prob[:, 1].copy() if self.is_column else prob
 
 
@@ -284,8 +283,7 @@ def undo_class_weight(
         left_out("train_prior", train_prior, "unless class_weight is 'balanced'", hint="Weights say all")
         return new.reweighed(-np.log(_factors("class_weight", class_weight, new, labels, rest=1.0)))
     must = "class_weight must be numbers, or 'balanced' with train_prior"
-    got = f"{class_weight!r} and train_prior={train_prior!r}"
-    hint = "Pass the weights, or the shares in training"
+    got, hint = f"{class_weight!r} and train_prior={train_prior!r}", "Pass the weights, or the shares in training"
     require(class_weight == "balanced" and train_prior is not None, must, got=got, hint=hint)
     classes_of(new.forecast.shape[1], labels, new.names)
     prior = as_prior("train_prior", cast("npt.ArrayLike", train_prior), new.forecast.shape[1], positive=True)

@@ -39,23 +39,22 @@ def as_cost_matrix(cost_matrix: npt.ArrayLike, n_classes: int) -> FloatArray:
     i, j = first(cost[:, :n_classes] < np.diag(cost)[:, None])  # (0, 0), which fits, where all do
     got = f"{cost[i, i]:g} for deciding {i} and {cost[i, j]:g} for deciding {j} when {i} is true"
     must = "a right decision must not cost more than a wrong one"
-    hint = "Rows are the classes that are true, columns the decisions"
-    require(cost[i, j] >= cost[i, i], must, got=got, hint=hint)
+    require(cost[i, j] >= cost[i, i], must, got=got, hint="Rows are the classes that are true, columns the decisions")
     return cost
 
 
 def column_names(classes: npt.NDArray[np.generic], n_decisions: int, extra: object) -> npt.NDArray[np.generic]:
     """Return the name of each decision: of the classes, and of the columns beyond them."""
     wanted = n_decisions - len(classes)
-    names: Any = [extra] if isinstance(extra, str) else extra.tolist() if isinstance(extra, np.ndarray) else extra
+    names = np.array(extra, dtype=object, ndmin=1).tolist()
     if extra is None:
         names = ["abstain"] if wanted == 1 else [f"abstain {number}" for number in range(1, wanted + 1)]
-    fits = isinstance(names, Sequence) and all(isinstance(name, str) for name in names)
+    fits = all(isinstance(name, str) for name in names)
     must, hint = "extra must be a name, or a sequence of names", "Pass 'ask', say"
     require(fits, must, value=extra, hint=hint, error=TypeError)
     fits = len(names) == wanted and len({*names, *map(str, classes.tolist())}) == n_decisions
     must = f"extra must name each of the {wanted} decisions beyond the classes once"
-    require(fits, must, value=list(names), hint="Pass one new name for each further column of cost_matrix")
+    require(fits, must, value=names, hint="Pass one new name for each further column of cost_matrix")
     return np.array([*classes.tolist(), *names], dtype=object) if len(names) else classes
 
 
@@ -123,8 +122,7 @@ def optimal_threshold(
     """
     a = _excess("positive", "negative", cost_false_positive, cost_true_negative)
     b = _excess("negative", "positive", cost_false_negative, cost_true_positive)
-    stays = "Pass both, or none if the share of events stays"
-    if together(old_prior=old_prior, new_prior=new_prior, hint=stays):
+    if together(old_prior=old_prior, new_prior=new_prior, hint="Pass both, or none if the share of events stays"):
         old = Fraction(as_event_share("old_prior", old_prior, positive=True))
         new = Fraction(as_event_share("new_prior", new_prior))
         a, b = a * old * (1 - new), b * new * (1 - old)
@@ -273,8 +271,7 @@ def decide(
     forecast, _, columns = received(y_prob, input=input, rows=rows)
     prob = forecast.prob
     cost = as_cost_matrix(cost_matrix, prob.shape[1])
-    classes = classes_of(prob.shape[1], labels, columns)
-    names = column_names(classes, cost.shape[1], extra)
+    names = column_names(classes_of(prob.shape[1], labels, columns), cost.shape[1], extra)
     decision, expected = cheapest(prob, cost)
     return Decisions(decision, expected, names, cost.copy())
 
@@ -308,8 +305,7 @@ def events_of(
         same = np.array_equal(one.outcome, other.outcome) and np.array_equal(one.weight, other.weight)
         differ = int((one.outcome != other.outcome).sum()) if one.size == other.size else max(one.size, other.size)
         got = f"{first!r} and {name!r}, whose events differ in {differ} of {one.size} rows"
-        hint = "Pass the forecasts one at a time"
-        require(same, "there must be one event for all forecasts", got=got, hint=hint)
+        require(same, "there must be one event for all forecasts", got=got, hint="Pass the forecasts one at a time")
     return problems
 
 

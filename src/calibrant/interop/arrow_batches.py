@@ -136,11 +136,10 @@ class Block:
     def numbers_of(self, problem: Problem) -> int | Numbers:
         """Return the number of the first row of the problem made of it; or of each, with keys or without rows of no weight."""
         keys = [piece.key for piece in self.pieces if piece.key is not None]
-        first: int | Numbers = _joined(keys) if keys else self.first
         if problem.size == self.n_rows:
-            return first
+            return _joined(keys) if keys else self.first
         kept = np.flatnonzero(_joined([np.asarray(piece.weight) for piece in self.pieces]))
-        return first[kept] if isinstance(first, np.ndarray) else first + kept
+        return _joined(keys)[kept] if keys else self.first + kept
 
 
 def rows_at_a_time(most: int, n_columns: int | None) -> int:
@@ -156,8 +155,6 @@ def blocks_of(found: Iterable[Found], most: int, first: int = 0) -> Iterator[Blo
     held: list[Piece] = []
     n, rows = 0, 0
     for one in found:
-        if isinstance(one, Piece):
-            rows = rows or rows_at_a_time(most, one.n_columns)
         if isinstance(one, Damaged):
             if held:
                 yield Block(first, tuple(held))
@@ -165,7 +162,7 @@ def blocks_of(found: Iterable[Found], most: int, first: int = 0) -> Iterator[Blo
             yield Block(first, (), (one,))
             first += one.n_rows
             continue
-        start = 0
+        start, rows = 0, rows or rows_at_a_time(most, one.n_columns)
         while start < len(one):
             some = one[start : start + rows - (first + n) % rows]
             held.append(some)
@@ -372,11 +369,9 @@ def _numbers(column: Any, name: str) -> Array:
     kind = column.type
     if types.is_fixed_size_list(kind):
         if column.null_count:
-            raise ValueError(
-                f"the column {name!r} must have a list in each row; {column.null_count} are missing. Drop these rows."
-            )
-        values = _numbers(column.flatten(), name)
-        return values.reshape(-1, kind.list_size)
+            must = f"the column {name!r} must have a list in each row"
+            refuse(must, given=f"{column.null_count} are missing", hint="Drop these rows")
+        return _numbers(column.flatten(), name).reshape(-1, kind.list_size)
     if not (types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind) or types.is_boolean(kind)):
         raise TypeError(f"the column {name!r} must hold numbers; got {kind}. Correct it, or choose others with prob=.")
     if types.is_decimal(kind):
@@ -661,12 +656,9 @@ def pieces_of(pairs: Iterable[Pair]) -> Iterator[Found]:
     """Turn pairs into pieces; a batch without rows is none."""
     for number, pair in enumerate(pairs):
         place = f"batch {number}"
-        if not isinstance(pair, (tuple, list)) or len(pair) not in (2, 3):
-            got = (
-                f"{type(pair).__name__} of length {len(pair)}"
-                if isinstance(pair, (tuple, list))
-                else type(pair).__name__
-            )
+        n_parts = len(pair) if isinstance(pair, (tuple, list)) else None
+        if n_parts not in (2, 3):
+            got = type(pair).__name__ + ("" if n_parts is None else f" of length {n_parts}")
             hint = "Pass a tuple of these"
             refuse(f"{place} must be y_true and y_prob, perhaps with weights", got=got, hint=hint, error=TypeError)
         truth, prob = pair[:2]

@@ -43,7 +43,7 @@ def is_figure(cell: str) -> bool:
 def no_number(cell: Any, column: str, *, where: str, row: int) -> TypeError:
     """Return the error of a column of numbers with a cell that is none."""
     cure = "Correct the column, or choose others with --prob or --logit."
-    if isinstance(cell, str) and re.fullmatch(r"\s*[+-]?[0-9]*,[0-9]+\s*", cell):
+    if re.fullmatch(r"\s*[+-]?[0-9]*,[0-9]+\s*", str(cell)):
         cure = "Write decimals with a point, or separate the columns by semicolons."
     return TypeError(f"{where} must hold numbers in the column {column!r}; got {cell!r} in row {row}. {cure}")
 
@@ -77,6 +77,7 @@ class Values:
     """Numbers, booleans or words of a NumPy array: computed, or of an NPZ file, which is read when they are asked for."""
 
     field: Any = None
+    decimal = "."
 
     def __init__(self, data: npt.ArrayLike | Callable[[], Array], shape: tuple[int, ...] | None = None) -> None:
         self._data = data
@@ -92,6 +93,11 @@ class Values:
 
     def values(self) -> Array:
         """Return the array."""
+        return self.data
+
+    @property
+    def numbers(self) -> Array:
+        """The array."""
         return self.data
 
     def cells(self) -> list[str]:
@@ -127,8 +133,7 @@ class Values:
 
     def at(self, rows: Rows) -> Values:
         """Return some of the rows."""
-        n = len(range(len(self))[rows]) if isinstance(rows, slice) else len(rows)
-        return Values(lambda: self.data[rows], (n, *self.shape[1:]))
+        return Values(lambda: self.data[rows], (np.arange(len(self))[rows].size, *self.shape[1:]))
 
 
 class Understood(Values):
@@ -154,6 +159,8 @@ class Understood(Values):
 class Arrow:
     """A column of a Parquet or Feather file, of any type; its field holds what is said of it: metadata, whether it has gaps."""
 
+    decimal = "."
+
     def __init__(self, data: Any, field: Any = None) -> None:
         self.data, self.field = data, field
         self.shape = (len(data),)
@@ -171,7 +178,7 @@ class Arrow:
         if pyarrow.types.is_decimal(data.type):
             data = data.cast(pyarrow.float64())
         # An array of a batch may share its memory; a column of a table may have several, and is always copied.
-        found: Array = data.to_numpy(zero_copy_only=False) if isinstance(data, pyarrow.Array) else data.to_numpy()
+        found: Array = data.to_numpy(zero_copy_only=False)
         if found.dtype == object and all(isinstance(value, str) for value in found.tolist()):
             return found.astype(str)
         return found
@@ -246,9 +253,8 @@ class Text(Arrow):
         if "" in distinct:
             return np.array([cell or None for cell in self.cells()], dtype=object)
         if cut := next((cell for cell in distinct if cell.endswith("\0")), None):
-            raise ValueError(
-                f"words must not end in a NUL character, which NumPy drops; got {cut!r}. Write the file without it."
-            )
+            must = "words must not end in a NUL character, which NumPy drops"
+            raise ValueError(f"{must}; got {cut!r}. Write the file without it.")
         return super().values()
 
     @cached_property
@@ -260,11 +266,12 @@ class Text(Arrow):
             _floats(compute.replace_substring(self.data, ",", ".")) if found is None and self.decimal == "," else found
         )
 
-    def wrong_cell(self) -> int:
-        """Return the row of the first cell for which the column is none of numbers; of a missing one only if no other is."""
+    def wrong_cell(self) -> tuple[int, str]:
+        """Return the row and the text of the first cell that is no number; of a missing one only if no other is none."""
         point = [cell.replace(",", ".") if self.decimal == "," else cell for cell in self.cells()]
         wrong = [row for row, cell in enumerate(point) if not is_figure(cell)]
-        return next(iter([*(row for row in wrong if point[row].strip(BLANKS) not in MISSING), *wrong]), 0)
+        row = next(iter([*(row for row in wrong if point[row].strip(BLANKS) not in MISSING), *wrong]), 0)
+        return row, self.cells()[row]
 
     def at(self, rows: Rows) -> Text:
         """Return some of the rows."""
@@ -330,9 +337,8 @@ def _head(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> tuple[tuple[int, .
     known = info.compress_type in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
     fits = count <= size if dtype.hasobject else count * dtype.itemsize == size  # a pickled object has a byte at least
     if not dtype.itemsize or not fits or min(shape, default=0) < 0 or (known and packed < info.file_size):
-        raise ValueError(
-            f"the array {info.filename!r} declares a shape, {shape} of {dtype}, that its size does not bear out"
-        )
+        declared = f"the array {info.filename!r} declares a shape, {shape} of {dtype}"
+        raise ValueError(f"{declared}, that its size does not bear out")
     return tuple(shape), dtype.hasobject
 
 
@@ -346,9 +352,8 @@ def _member(path: Path, info: zipfile.ZipInfo, has_objects: bool) -> Array:
         with zipfile.ZipFile(path) as archive, archive.open(info) as stream:
             found: Array = np.lib.format.read_array(stream, allow_pickle=False)
     except Exception as error:  # of zipfile, zlib and numpy
-        raise ValueError(
-            f"{path} must hold a readable array {info.filename!r}; it is not: {first_line(error)}. Was it cut or damaged?"
-        ) from error
+        must = f"{path} must hold a readable array {info.filename!r}"
+        raise ValueError(f"{must}; it is not: {first_line(error)}. Was it cut or damaged?") from error
     return found
 
 
@@ -379,8 +384,7 @@ class FileTable(Mapping[str, Array]):
 
     def numbers(self, name: str) -> Array:
         """Parse a column that is to hold numbers: words show that a cell is none."""
-        column = self.columns[name]
-        return column.numbers if isinstance(column, Arrow) else column.values()
+        return self.columns[name].numbers
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)

@@ -12,6 +12,7 @@ from functools import cached_property, reduce
 from importlib import import_module
 from itertools import chain
 from operator import add
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Generic, Literal, NamedTuple, get_args
@@ -76,8 +77,7 @@ class Calibrated:
         shape = len(frame), len(self.columns)
         if not len(frame):
             return np.empty(shape)
-        one = self.columns[0]
-        given = frame[one] if len(self.columns) == 1 else frame.select(self.columns)
+        given = frame[self.columns[0]] if len(self.columns) == 1 else frame.select(self.columns)
         has_names = hasattr(self.calibrator, "feature_names_in_")  # scikit-learn warns of names where none were fitted
         return self.calibrator.calibrate(given.to_native() if has_names else given.to_numpy()).reshape(shape)
 
@@ -120,9 +120,8 @@ def predictions_of_relation(source: Any, chosen: Chosen) -> Predictions:
         some = source.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
         yield from _opened(some, rows)
 
-    return sources.OfColumns(
-        sources.Tables(source.columns, RELATION, run), chosen.columns(source.columns, RELATION), chosen
-    )
+    columns = chosen.columns(source.columns, RELATION)
+    return sources.OfColumns(sources.Tables(source.columns, RELATION, run), columns, chosen)
 
 
 def _opened(relation: Any, rows: int) -> Any:
@@ -360,9 +359,8 @@ class Partitioned(Predictions):
         first = faults[0].message.removesuffix(".")
         others = "" if len(faults) == 1 else f" ({len(faults)} partitions are refused)"
         if self._chosen.on_error == "skip":
-            warn(
-                f"partitions of {self.where} were left out: {len(faults)}, of {self.left_out[1]} rows; the first: {first}."
-            )
+            said = f"partitions of {self.where} were left out: {len(faults)}, of {self.left_out[1]} rows"
+            warn(f"{said}; the first: {first}.")
             return
         raise ValueError(f"{self.where}, {first}{others}. To leave such partitions out: on_error='skip'.")
 
@@ -694,10 +692,11 @@ def predictions(
     if (engine := engine_of(source)) is not None:
         require_arrow("reading tables of engines in batches")
         return engine.predictions(source, chosen)
+    given = list(source) if isinstance(source, (list, tuple)) else [source]
     tables: sources.Source
-    if sources.is_addresses(source):
+    if given and all(isinstance(one, (str, PathLike)) for one in given):
         require_arrow("reading files in batches")
-        tables = sources.Files(source, on_error=on_error)
+        tables = sources.Files(given, on_error=on_error)
     elif hasattr(source, "__arrow_c_stream__") or hasattr(source, "scanner"):
         require_arrow("reading tables of Arrow in batches")
         tables = sources.stream_of(source)

@@ -53,13 +53,13 @@ def heading(calibrator: Calibrator, mark: str, classifier: str) -> list[str]:
     return [re.sub(r"\{(?=[{%#])", "{ ", line).replace("<", r"\x3c") for line in lines]
 
 
-def names_of(root: Node, is_named: Callable[[Node, int], bool]) -> tuple[list[Node], dict[int, str]]:
+def names_of(root: Node, is_named: Callable[[Node], bool]) -> tuple[list[Node], dict[int, str]]:
     """Return all nodes in order, and names of those that get one: what is used more than once, and what a language asks for."""
     nodes = in_order(root)
     uses = Counter(id(arg) for node in nodes for arg in node.args)
     names: dict[int, str] = {}
     for node in nodes:
-        if node.op not in ("table", "constant") and (uses[id(node)] > 1 or is_named(node, uses[id(node)])):
+        if node.op not in ("table", "constant") and (uses[id(node)] > 1 or is_named(node)):
             names[id(node)] = f"t{len(names) + 1}"
     return nodes, names
 
@@ -73,10 +73,7 @@ NUMPY = {
     "minimum": "np.minimum({}, {})",
     "negative": "(-{})",
     "absolute": "np.abs({})",
-    "exp": "np.exp({})",
-    "log": "np.log({})",
-    "sqrt": "np.sqrt({})",
-    "floor": "np.floor({})",
+    **{op: f"np.{op}({{}})" for op in ("exp", "log", "sqrt", "floor")},
     "where": "np.where({}, {}, {})",
     "row_sum": "{}.sum(axis=1, keepdims=True)",
     "row_max": "{}.max(axis=1, keepdims=True)",
@@ -87,15 +84,7 @@ NUMPY = {
 }
 
 TORCH = {
-    **NUMPY,
-    "maximum": "torch.maximum({}, {})",
-    "minimum": "torch.minimum({}, {})",
-    "absolute": "torch.abs({})",
-    "exp": "torch.exp({})",
-    "log": "torch.log({})",
-    "sqrt": "torch.sqrt({})",
-    "floor": "torch.floor({})",
-    "where": "torch.where({}, {}, {})",
+    **{op: text.replace("np.", "torch.") for op, text in NUMPY.items()},
     "row_sum": "{}.sum(dim=1, keepdim=True)",
     "row_max": "{}.amax(dim=1, keepdim=True)",
     "argmax": "first_of_largest({})",
@@ -111,9 +100,8 @@ class ArrayPrinter:
         self.words, self.constant = words, constant
         self.constants: dict[str, np.ndarray[Any, Any]] = {}
         self.known: dict[bytes, str] = {}
-        nodes, names = names_of(
-            root, lambda node, _: node.op in ("join", "pick", "row_sum", "row_max", "argmax", "matmul")
-        )
+        named = ("join", "pick", "row_sum", "row_max", "argmax", "matmul")
+        nodes, names = names_of(root, lambda node: node.op in named)
         self.text: dict[int, str] = {}
         self.lines: list[str] = []
         for node in nodes:
@@ -261,12 +249,8 @@ def to_torch(calibrator: Calibrator | CalibratedClassifier) -> Any:
     needed("torch", "torch")
     source, module = torch_source(calibrator), types.ModuleType("calibrant_exported")
     place = f"<calibrator {next(NUMBER)}>"
-    linecache.cache[place] = (
-        len(source),
-        None,
-        source.splitlines(keepends=True),
-        place,
-    )  # a script is read from its source
+    # A script is read from its source.
+    linecache.cache[place] = len(source), None, source.splitlines(keepends=True), place
     exec(compile(source, place, "exec"), vars(module))
     return module.Calibrator()
 
@@ -365,11 +349,8 @@ def to_sql(
     require_length(sql, MOST_CHARACTERS)
     if dialect != "duckdb":
         sqlglot = needed("sqlglot", "calibrant[sql]")
-        must, hint = (
-            "sqlglot must be 30.0 or newer: older ones drop terms in SQLite",
-            "Run pip install 'calibrant[sql]'",
-        )
-        fits = int(sqlglot.__version__.split(".")[0]) >= 30
+        fits, hint = int(sqlglot.__version__.split(".")[0]) >= 30, "Run pip install 'calibrant[sql]'"
+        must = "sqlglot must be 30.0 or newer: older ones drop terms in SQLite"
         require(fits, must, got=sqlglot.__version__, hint=hint, error=ImportError)
         choice("dialect", dialect, sorted(sqlglot.Dialect.classes.keys() - NOT_WRITTEN), hint="Pass dialect='duckdb'")
         sql = sqlglot.transpile(sql, read="duckdb", write=dialect, pretty=True)[0]
@@ -482,9 +463,8 @@ class SqlPrinter:
             case "pick":
                 edges, table, right = node.values
                 changes = np.flatnonzero(np.diff(table) != 0)
-                found = balanced(
-                    self.text(arg, j), edges[changes], np.append(table[changes], table[-1]), ">=" if right else ">"
-                )
+                values = np.append(table[changes], table[-1])
+                found = balanced(self.text(arg, j), edges[changes], values, ">=" if right else ">")
                 return f"CAST({found} AS DOUBLE)"
         raise AssertionError(node.op)
 
@@ -501,8 +481,7 @@ class SqlPrinter:
         kept = [f"k{j} AS {quoted(name)}" for j, name in enumerate(keep)]
         results = [self.text(self.root, j) for j in range(len(columns))]
         made = [f"{text} AS {quoted('calibrated_' + name)}" for name, text in zip(columns, results, strict=True)]
-        last = len(self.selects)
-        parts = [f"\nSELECT {', '.join([*kept, *made])} FROM {select}{last}"]
+        parts = [f"\nSELECT {', '.join([*kept, *made])} FROM {select}{len(self.selects)}"]
         needed = dict.fromkeys([*(f"k{j}" for j in range(len(keep))), *names_in(results)])
         for number, made_here in reversed(list(enumerate(self.selects, start=1))):
             here = {name: text for name, text in made_here if name in needed}
@@ -547,10 +526,7 @@ JS = {
     "maximum": "Math.max({}, {})",
     "minimum": "Math.min({}, {})",
     "absolute": "Math.abs({})",
-    "exp": "Math.exp({})",
-    "log": "Math.log({})",
-    "sqrt": "Math.sqrt({})",
-    "floor": "Math.floor({})",
+    **{op: f"Math.{op}({{}})" for op in ("exp", "log", "sqrt", "floor")},
     "where": "({} ? {} : {})",
 }
 
@@ -589,7 +565,7 @@ def to_js(calibrator: Calibrator | CalibratedClassifier) -> str:
     """
     calibrator, classifier = parts_of(calibrator)
     root, one = graph_of(calibrator), calibrator.n_features_in_ == 1
-    nodes, names = names_of(root, lambda node, _: node.width > 1 or node.op not in ELEMENTWISE)
+    nodes, names = names_of(root, lambda node: node.width > 1 or node.op not in ELEMENTWISE)
     constants: list[str] = []
     lines: list[str] = []
     done: set[int] = set()
@@ -621,22 +597,16 @@ def to_js(calibrator: Calibrator | CalibratedClassifier) -> str:
             case "argmax":
                 return f"argmax({row(arg)})"
             case "matmul":
-                return f"sum(range({arg.width}, k => {text(arg, 'k')} * {array(node.values)}[k][i]))".replace(
-                    "[i]))", f"[{i}]))"
-                )
+                return f"sum(range({arg.width}, k => {text(arg, 'k')} * {array(node.values)}[k][{i}]))"
             case "pick":
                 edges, table, right = node.values
                 return f"pick({array(edges)}, {array(table)}, {text(arg, i)}, {json.dumps(right)})"
         raise AssertionError(node.op)
 
     def row(node: Node) -> str:
-        return (
-            names[id(node)]
-            if id(node) in done
-            else "x"
-            if node.op == "table"
-            else f"range({node.width}, i => {text(node, 'i')})"
-        )
+        if id(node) in done:
+            return names[id(node)]
+        return "x" if node.op == "table" else f"range({node.width}, i => {text(node, 'i')})"
 
     for node in nodes:
         if id(node) in names:
@@ -665,15 +635,9 @@ ONNX = {
     "maximum": "Max",
     "minimum": "Min",
     "greater_equal": "GreaterOrEqual",
-    "greater": "Greater",
-    "equal": "Equal",
     "negative": "Neg",
     "absolute": "Abs",
-    "exp": "Exp",
-    "log": "Log",
-    "sqrt": "Sqrt",
-    "floor": "Floor",
-    "where": "Where",
+    **{op: op.capitalize() for op in ("greater", "equal", "exp", "log", "sqrt", "floor", "where")},
 }
 
 OPSET, NEAR = 18, 1e-2
@@ -783,14 +747,9 @@ def to_onnx(calibrator: Calibrator | CalibratedClassifier, *, dtype: str = "doub
     nodes.append(helper.make_node("Cast", [found[id(root)]], ["calibrated"], to=kind))
     used = {name for node in nodes for name in node.input}
     ends = [helper.make_tensor_value_info(name, kind, ["n", root.width]) for name in ("x", "calibrated")]
-    graph = helper.make_graph(
-        nodes,
-        type(calibrator).__name__,
-        ends[:1],
-        ends[1:],
-        [table for table in tables if table.name in used],
-        doc_string=" ".join(heading(calibrator, "", classifier)).strip(),
-    )
+    kept_tables = [table for table in tables if table.name in used]
+    said, title = " ".join(heading(calibrator, "", classifier)).strip(), type(calibrator).__name__
+    graph = helper.make_graph(nodes, title, ends[:1], ends[1:], kept_tables, doc_string=said)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="calibrant")
     model.ir_version = 9
     return model

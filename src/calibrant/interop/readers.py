@@ -48,22 +48,18 @@ class File:
         return ("", os.path.realpath(self.path)) if self.is_local else (self.system.type_name, self.path)
 
 
-def files_of(source: Address | Sequence[Address]) -> list[File]:
+def files_of(addresses: Sequence[Address]) -> list[File]:
     """List the files of paths, folders, patterns and addresses such as ``s3://bucket/folder``, each of them once.
 
     Files of a folder are those that end as tables do, in its folders as well, but for hidden ones; by their names.
     """
-    given = [source] if isinstance(source, (str, os.PathLike)) else list(source)
     found: dict[tuple[str, str], File] = {}
-    for address in given:
+    for address in addresses:
         if not os.fspath(address):
-            raise FileNotFoundError(
-                "a path must name a file or a folder; got an empty text. Name one, '.' for this folder."
-            )
+            must = "a path must name a file or a folder"
+            raise FileNotFoundError(f"{must}; got an empty text. Name one, '.' for this folder.")
         for file in _files(os.fspath(address)):
             found.setdefault(file.identity, file)
-    if not found:
-        raise ValueError("predictions must be in at least one file; got an empty list. Pass paths.")
     return list(found.values())
 
 
@@ -86,9 +82,8 @@ def _require_found(address: str, files: Sequence[object], *, is_there: bool) -> 
     if not is_there:
         raise FileNotFoundError(f"the file must exist; got {address}. Check the path.")
     if not files:
-        raise FileNotFoundError(
-            f"{address} must hold files that end in {', '.join(STREAMED)}; it holds none. Check the path."
-        )
+        must = f"{address} must hold files that end in {', '.join(STREAMED)}"
+        raise FileNotFoundError(f"{must}; it holds none. Check the path.")
 
 
 def _remote_files(address: str) -> Iterator[File]:
@@ -181,9 +176,8 @@ class Reader(ABC):
     def damaged(self, error: Exception, place: str = "", n_rows: int = 0) -> Damaged:
         """Return what cannot be read, with words that name it."""
         where = f"{self.file.name}, {place}" if place else self.file.name
-        return Damaged(
-            ValueError(f"{where} must be readable; it is not: {first_line(error)}. Was it cut or damaged?"), n_rows
-        )
+        said = f"{where} must be readable; it is not: {first_line(error)}"
+        return Damaged(ValueError(f"{said}. Was it cut or damaged?"), n_rows)
 
 
 class ArrowReader(Reader):
@@ -304,8 +298,8 @@ class CsvReader(Reader):
             if pyarrow.types.is_string(column.type):
                 text = Text(column, decimal=self.decimal)
                 if text.numbers.dtype.kind != "f":
-                    row = text.wrong_cell()
-                    error = no_number(text.cells()[row], name, where=self.file.name, row=found.row + row)
+                    row, cell = text.wrong_cell()
+                    error = no_number(cell, name, where=self.file.name, row=found.row + row)
                     return Damaged(TypeError(in_python(str(error))), len(found.batch))
                 column = pyarrow.array(text.numbers)
             arrays.append(column)
@@ -391,9 +385,8 @@ def readable(name: str, kind: str) -> Iterator[None]:
     except ImportError:
         raise
     except Exception as error:
-        raise ValueError(
-            f"{name} must be a readable {kind} file; it is not: {first_line(error)}. Was it cut or damaged?"
-        ) from error
+        must = f"{name} must be a readable {kind} file"
+        raise ValueError(f"{must}; it is not: {first_line(error)}. Was it cut or damaged?") from error
 
 
 def read_whole(path: Path) -> FileTable:
@@ -449,9 +442,8 @@ def _head_of(start: str) -> tuple[str, list[str], int]:
             reader = csv.reader(StringIO(start, newline=""), delimiter=separator)
             names = next(filter(None, reader), [])
             n_lines, cells = reader.line_num, next(filter(None, reader), [])
-        found.setdefault(
-            (1 < len(names) == len(cells), len(names)), (separator, names, n_lines)
-        )  # of equal ones the first
+        # Of equal ones the first.
+        found.setdefault((1 < len(names) == len(cells), len(names)), (separator, names, n_lines))
     return found[max(found)]
 
 

@@ -18,18 +18,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import calibrant
-from calibrant._core.arrays import FloatArray, is_number
+from calibrant._core.arrays import FloatArray, is_number, is_whole
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, require, whole
+from calibrant._core.checks import choice, refuse, require, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import Kind, entries, find, named
 from calibrant._core.rows import IntArray
-from calibrant.binning import Binning
-from calibrant.binning.cells import SimplexBinning
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.interop.writing import whole_file
-from calibrant.notions import Notion
 
 if TYPE_CHECKING:
     from calibrant.calibrators.classifier import CalibratedClassifier
@@ -85,7 +82,7 @@ def classes_named(names: list[Any], *, in_order: bool) -> npt.NDArray[np.generic
 
 def require_text(what: str, names: list[Any]) -> list[Any]:
     """Refuse words that no file can hold: half of a pair of code units (a lone surrogate)."""
-    lone = [word for word in names if isinstance(word, str) and any("\ud800" <= letter <= "\udfff" for letter in word)]
+    lone = [word for word in map(str, names) if any("\ud800" <= letter <= "\udfff" for letter in word)]
     must, hint = f"{what} must be words that UTF-8 can encode", "Replace the lone surrogate in it"
     require(not lone, must, got=ascii("".join(lone[:1]))[:80], hint=hint)
     return names
@@ -100,13 +97,9 @@ def shown(names: list[Any]) -> str:
 # What a saved calibrator is made of, spelled out: JSON has no arrays, no infinities and no methods
 
 
-DTYPES: Mapping[str, set[type]] = {
-    "float64": {float, int},
-    "float32": {float, int},
-    "int64": {int},
-    "int32": {int},
-    "bool": {bool},
-}
+OF_FLOATS, OF_INTS = frozenset({float, int}), frozenset({int})
+
+DTYPES = {"float64": OF_FLOATS, "float32": OF_FLOATS, "int64": OF_INTS, "int32": OF_INTS, "bool": frozenset({bool})}
 """What arrays of a file may be, and what they may hold."""
 
 NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -125,23 +118,23 @@ ELSEWHERE = frozenset({"input", "labels", "classes_", "n_features_in_", "feature
 
 def encode(value: Any) -> Any:
     """Spell out a parameter or a fitted attribute."""
-    if isinstance(value, Calibrator):
-        return {"calibrator": described(value)}
-    for name, binning in entries("simplex-binning").items() if is_dataclass(value) else ():
-        if getattr(binning.target, "cells", None) is type(value):
-            return {CELLS: name, "parameters": {f.name: encode(getattr(value, f.name)) for f in fields(value)}}
-    if isinstance(value, (Notion, Binning, SimplexBinning)) and (entry := named(type(value))):
-        return {entry.kind: entry.name, "parameters": {name: encode(of) for name, of in vars(value).items()}}
-    if isinstance(value, np.ndarray) and str(value.dtype) in DTYPES:
-        return {"array": [encode(v) for v in value.tolist()], "dtype": str(value.dtype)}
     if isinstance(value, np.generic):
-        return encode(value.item())
+        value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return {"number": repr(value)}
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
         return [encode(v) for v in value]
+    if isinstance(value, np.ndarray) and str(value.dtype) in DTYPES:
+        return {"array": encode(value.tolist()), "dtype": str(value.dtype)}
+    if isinstance(value, Calibrator):
+        return {"calibrator": described(value)}
+    if (entry := named(type(value))) and entry.kind in KINDS:
+        return {entry.kind: entry.name, "parameters": {name: encode(of) for name, of in vars(value).items()}}
+    for name, binning in entries("simplex-binning").items():
+        if getattr(binning.target, "cells", None) is type(value):
+            return {CELLS: name, "parameters": {f.name: encode(getattr(value, f.name)) for f in fields(value)}}
     raise TypeError(
         "a saved calibrator holds numbers, strings, booleans, arrays of these, and notions, binnings and calibrators that "
         f"are registered; got {value!r}. Choose a parameter that can be written down, such as a number for a random state."
@@ -164,9 +157,8 @@ def decode(value: Any) -> Any:
         if kind in value:
             return find(kind, value[kind]).target(**decoded(value, "parameters"))
     if CELLS not in value:
-        raise ValueError(
-            f"a value must be an array, a number, a binning or a calibrator; got one of {sorted(value)[:5]}"
-        )
+        must = "a value must be an array, a number, a binning or a calibrator"
+        raise ValueError(f"{must}; got one of {sorted(value)[:5]}")
     target: Any = find("simplex-binning", value[CELLS]).target
     if target.cells is None:
         raise ValueError(f"{CELLS} must be a simplex binning whose cells can be saved; got {value[CELLS]!r}")
@@ -184,9 +176,9 @@ def decoded(description: dict[str, Any], part: str) -> dict[str, Any]:
     return found
 
 
-def part_of(description: Any, name: str, kind: type) -> Any:
+def part_of(description: dict[str, Any], name: str, kind: type) -> Any:
     """Return a part of a description, which must be there and of its kind."""
-    found = description.get(name) if isinstance(description, dict) else None
+    found = description.get(name)
     got = "nothing" if found is None else type(found).__name__
     require(type(found) is kind, f"{name} must be of type {kind.__name__}", got=got, hint="Fit anew", error=TypeError)
     return found
@@ -194,7 +186,7 @@ def part_of(description: Any, name: str, kind: type) -> Any:
 
 def _array(values: Any, dtype: Any) -> npt.NDArray[Any]:
     """Return nested lists as an array of the dtype: its size is that of the lists."""
-    if not isinstance(dtype, str) or dtype not in DTYPES:
+    if dtype not in [*DTYPES]:  # it may be anything
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}; got {dtype!r}")
     if not isinstance(values, list):
         raise TypeError(f"array must be a list; got {type(values).__name__}")
@@ -212,8 +204,8 @@ def _array(values: Any, dtype: Any) -> npt.NDArray[Any]:
 
 
 def _number(value: dict[str, Any]) -> float:
-    word = value.get("number")
-    if not isinstance(word, str) or word not in NUMBERS:
+    word: Any = value.get("number")
+    if word not in [*NUMBERS]:  # it may be anything
         raise ValueError(f"number must be one of {', '.join(NUMBERS)}; got {word!r}")
     return NUMBERS[word]
 
@@ -282,14 +274,12 @@ def described(calibrator: Calibrator) -> dict[str, Any]:
     """Return the parameters of a calibrator and what fitting found: of the whole problem, of a binary one, or nothing."""
     given = {name: of for name, of in calibrator.get_params(deep=False).items() if name not in ELSEWHERE}
     method = BY_NOTION if type(calibrator) is ByNotion else getattr(named(type(calibrator)), "name", None)
-    must, hint = (
-        "the calibrator must be a registered method",
-        "Declare it with calibrant.registry.declare('calibrator', ...)",
-    )
-    if isinstance(getattr(calibrator, "calibrator_", None), Calibrator):
-        hint = "Save its calibrator_"
-    elif getattr(calibrator, "calibrator_", calibrator) is None:
+    inner, hint = getattr(calibrator, "calibrator_", calibrator), "Save its calibrator_"
+    if inner is calibrator:
+        hint = "Declare it with calibrant.registry.declare('calibrator', ...)"
+    elif inner is None:
         hint = "It leaves the forecast as it is: there is nothing to save"
+    must = "the calibrator must be a registered method"
     require(method, must, got=type(calibrator).__name__, hint=hint, error=TypeError)
     objects = {name for name in calibrator.choices if is_dataclass(given[name])}
     told = {name: {"fields": vars(of)} if name in objects else encode(of) for name, of in given.items()}
@@ -304,9 +294,10 @@ def described(calibrator: Calibrator) -> dict[str, Any]:
 
 def restored(description: Any) -> Calibrator:
     """Return the calibrator of a description; one of classes is checked by its class."""
-    if not isinstance(description, dict) or "classes" not in description:
-        return _built(description, "probability")
-    names, input, is_named, columns, own = (part_of(description, name, kind) for name, kind in OF_CLASSES.items())
+    told = description if isinstance(description, dict) else {}
+    if "classes" not in told:
+        return _built(told, "probability")
+    names, input, is_named, columns, own = (part_of(told, name, kind) for name, kind in OF_CLASSES.items())
     calibrator, n_classes = _built(own, input), len(names)
     calibrator.labels = names if is_named else None  # so that it can be fitted again
     calibrator.classes_, calibrator.n_features_in_ = classes_named(names, in_order=not is_named), columns
@@ -318,7 +309,7 @@ def restored(description: Any) -> Calibrator:
     return calibrator
 
 
-def _built(description: Any, input: str) -> Calibrator:
+def _built(description: dict[str, Any], input: str) -> Calibrator:
     """Return a calibrator with its parameters, and with what fitting found if that is described."""
     choice("input", input, get_args(Input))
     method = part_of(description, "method", str)
@@ -383,8 +374,7 @@ def save_calibrator(
     Later versions read what earlier ones saved here. That is not promised of pickles: as scikit-learn's, they are for the
     version that wrote them.
     """
-    document = to_document(calibrator, columns=columns)
-    text = json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)
+    text = json.dumps(to_document(calibrator, columns=columns), indent=2, allow_nan=False, ensure_ascii=False)
     with whole_file(path, force=force) as beside:
         beside.write_text(text + "\n", encoding="utf-8")
 
@@ -484,9 +474,8 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         found = str(error).removesuffix(".").removesuffix("Fit anew").rstrip(". ")
         shown = found if len(found) <= 800 else f"{found[:600]} ... {found[-100:]}"
-        raise ValueError(
-            f"{where} must describe a calibrator fully; got one that does not: {shown}. Fit anew."
-        ) from error
+        must = f"{where} must describe a calibrator fully"
+        raise ValueError(f"{must}; got one that does not: {shown}. Fit anew.") from error
     return calibrator
 
 
@@ -495,13 +484,11 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:  # no UTF-8, no JSON, or a number of thousands of digits
-        raise ValueError(
-            f"{path} must be a calibrator file (JSON); it is not: {error}. Was it cut or overwritten?"
-        ) from None
+        must = f"{path} must be a calibrator file (JSON)"
+        raise ValueError(f"{must}; it is not: {error}. Was it cut or overwritten?") from None
     except OSError as error:
-        raise type(error)(
-            f"the calibrator must be a file that can be read; got {path}: {error.strerror}. Check the path."
-        ) from None
+        must = "the calibrator must be a file that can be read"
+        refuse(must, got=f"{path}: {error.strerror}", hint="Check the path", error=type(error))
     return require_document(document, str(path))
 
 
@@ -510,10 +497,9 @@ def require_document(document: Any, where: str) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"{where} must be a calibrator file; it holds something else. Make one with `calibrant fit`.")
     version, library = document.get("version"), str(document.get("library", "an unknown library"))[:40]
-    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-        raise ValueError(
-            f"{where} must have a version from 1 to {VERSION}; got {version!r} (written by {library}). Fit anew."
-        )
+    if not is_whole(version) or version < 1:
+        must, got = f"{where} must have a version from 1 to {VERSION}", f"{version!r} (written by {library})"
+        refuse(must, got=got, hint="Fit anew")
     if version > VERSION:
         raise ValueError(
             f"{where} must have a version up to {VERSION}; got {version}: it was made by a newer calibrant ({library}). "

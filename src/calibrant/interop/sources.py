@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
@@ -31,8 +30,8 @@ class Source(ABC):
 class Files(Source):
     """Files of tables, one after the other."""
 
-    def __init__(self, source: Address | Sequence[Address], *, on_error: Literal["raise", "skip"] = "raise") -> None:
-        self.files = files_of(source)
+    def __init__(self, addresses: Sequence[Address], *, on_error: Literal["raise", "skip"] = "raise") -> None:
+        self.files = files_of(addresses)
         first = _first_readable(self.files if on_error == "skip" else self.files[:1])
         self.is_parsed = first.file.kind == "csv"
         if other := next((file.name for file in self.files if (file.kind == "csv") != self.is_parsed), None):
@@ -143,15 +142,8 @@ def as_arrow(table: Any) -> Any:
         return pyarrow.table(table)
     if hasattr(table, "dtypes") and hasattr(table, "columns"):
         return pyarrow.Table.from_pandas(table, preserve_index=False)
-    raise TypeError(
-        f"a batch must be a pair (y_true, y_prob), a table of Arrow or a data frame; got {type(table).__name__}. Convert it."
-    )
-
-
-def is_addresses(source: Any) -> bool:
-    """Whether it is a path, or a list of paths."""
-    given = source if isinstance(source, (list, tuple)) and len(source) else [source]
-    return all(isinstance(one, (str, os.PathLike)) for one in given)
+    must = "a batch must be a pair (y_true, y_prob), a table of Arrow or a data frame"
+    raise TypeError(f"{must}; got {type(table).__name__}. Convert it.")
 
 
 def opened(source: Any) -> tuple[Any, Callable[[], Iterable[Any]], bool]:
@@ -197,7 +189,6 @@ class OfColumns(Streamed):
 
     def __repr__(self) -> str:
         of = self.columns
-        shown = ", ".join(map(repr, of.numbers[:3])) + (
-            f", ... ({len(of.numbers)} columns)" if len(of.numbers) > 3 else ""
-        )
-        return f"Predictions({self.source.where}, label={of.label!r}, {of.input} {shown})"
+        shown, n = ", ".join(map(repr, of.numbers[:3])), len(of.numbers)
+        more = f", ... ({n} columns)" if n > 3 else ""
+        return f"Predictions({self.source.where}, label={of.label!r}, {of.input} {shown}{more})"

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels
@@ -193,10 +192,7 @@ def read_table(path: str | os.PathLike[str], *, may_be_empty: bool = False) -> F
 
 
 def write_table(
-    path: str | os.PathLike[str],
-    table: Mapping[str, Array] | Iterator[FileTable],
-    *,
-    force: bool = False,
+    path: str | os.PathLike[str], table: Mapping[str, Array] | Iterator[FileTable], *, force: bool = False
 ) -> None:
     """Write columns, or tables one after the other, to a file that is there as a whole or not at all.
 
@@ -207,9 +203,8 @@ def write_table(
         whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
         tables = iter([whole])
     elif kind == "npz":
-        raise ValueError(
-            f"the output must be Parquet, Feather or CSV where rows are read in batches; got {path}. Rename it."
-        )
+        must = "the output must be Parquet, Feather or CSV where rows are read in batches"
+        raise ValueError(f"{must}; got {path}. Rename it.")
     else:
         tables = table
     with whole_file(path, force=force) as beside, ExitStack() as opened:
@@ -290,8 +285,6 @@ def arrow_of(table: FileTable, path: str | os.PathLike[str], *, keep_codes: bool
 # A forecast in a file: which of its columns are the labels and the probabilities
 
 
-ColumnArray = npt.NDArray[Any]
-
 LABEL_NAMES = ("label", "y", "y_true", "target", "class", "truth", "labels", "targets")
 PROB_PATTERNS = ("p_*", "prob_*", "proba_*", "P", "prob", "probs", "proba", "p", "y_prob", "score", "confidence")
 LOGIT_PATTERNS = ("z_*", "logit_*", "logits", "z", "logit")
@@ -309,14 +302,14 @@ class ForecastTable:
     file: str = "the file"
 
     @property
-    def y_true(self) -> ColumnArray:
+    def y_true(self) -> Array:
         """The labels."""
         if self.label_column is None:
             raise ValueError("the file must have a label column; none was found. Name it with --label.")
         return self.table[self.label_column]
 
     @property
-    def y_prob(self) -> FloatArray | ColumnArray:
+    def y_prob(self) -> FloatArray | Array:
         """The forecast: one column as a vector, several as a table."""
         columns = [self.table.numbers(name) for name in self.forecast_columns]
         return columns[0] if len(columns) == 1 else np.column_stack(columns)
@@ -448,8 +441,7 @@ def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:
     """Return the first cell that is no number, and its row; in a column of another type that is any cell."""
     column = table.columns[name]
     if isinstance(column, Text):
-        row = column.wrong_cell()
-        return row, column.cells()[row]
+        return column.wrong_cell()
     listed = table[name].ravel().tolist()
     known = (is_figure(value) if isinstance(value, str) else is_number(value) for value in listed)
     at = next((i for i, is_known in enumerate(known) if not is_known), 0)
@@ -476,9 +468,8 @@ def select(names: Sequence[str], wanted: str | Sequence[str], *, where: str) -> 
         elif ":" in word and all(end in names for end in word.split(":", 1)):
             first, last = (names.index(end) for end in word.split(":", 1))
             if first > last:
-                raise ValueError(
-                    f"a range of columns must run in the file's order; got {word!r}. Turn it round, or name the columns."
-                )
+                must, hint = "a range of columns must run in the file's order", "Turn it round, or name the columns."
+                raise ValueError(f"{must}; got {word!r}. {hint}")
             chosen += names[first : last + 1]
         elif found := fnmatch.filter(names, word):
             chosen += found
@@ -491,9 +482,8 @@ def select_one(names: Sequence[str], wanted: str, option: str, *, where: str) ->
     """Choose the column of an option that takes one."""
     chosen = select(names, wanted, where=where)
     if len(chosen) > 1:
-        raise ValueError(
-            f"{option} must name one column of {where}; got {wanted!r}, which names {_listed(chosen, 5)}. Name one of these."
-        )
+        must, got = f"{option} must name one column of {where}", f"{wanted!r}, which names {_listed(chosen, 5)}"
+        raise ValueError(f"{must}; got {got}. Name one of these.")
     return chosen[0]
 
 
@@ -522,13 +512,11 @@ def _guess_forecast(names: Sequence[str], *, where: str) -> tuple[tuple[str, ...
     if len(distinct) == 1:
         return distinct[0]
     if not distinct:
-        raise ValueError(
-            f"{where} must have forecast columns; it has {_listed(names)}. Name them with --prob 'p_*' or --logit 'z_*'."
-        )
+        must, hint = f"{where} must have forecast columns", "Name them with --prob 'p_*' or --logit 'z_*'."
+        raise ValueError(f"{must}; it has {_listed(names)}. {hint}")
     options = " or ".join(f"{input} {_span(columns)}" for columns, input in distinct)
-    raise ValueError(
-        f"the forecast columns of {where} must be clear; they could be {options}. Say with --prob or --logit."
-    )
+    must = f"the forecast columns of {where} must be clear"
+    raise ValueError(f"{must}; they could be {options}. Say with --prob or --logit.")
 
 
 def _span(columns: Sequence[str]) -> str:

@@ -148,9 +148,8 @@ def require_free(path: Path, *, force: bool, inputs: Sequence[str] = (), endings
     if path.is_dir():
         raise IsADirectoryError(f"the output must be a file; got the directory {path}. Name a file in it.")
     if (path.exists() and not path.is_file()) or Path(os.path.realpath(path)).is_symlink():  # a loop
-        raise OSError(
-            f"the output must be a file; got {path}, which is a device, a pipe or a loop of links. Name a file."
-        )
+        what = "which is a device, a pipe or a loop of links"
+        raise OSError(f"the output must be a file; got {path}, {what}. Name a file.")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"the output's directory must exist; got {path.parent}. Create it first.")
     if path.exists() and not force:

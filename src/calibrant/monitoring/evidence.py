@@ -14,17 +14,15 @@ from scipy.special import entr, ndtri
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import refuse
 from calibrant._core.rows import BoolArray, IntArray, SimplexProblem
-from calibrant.binning import Binning, EqualWidth
-from calibrant.binning.bins import even_edges
+from calibrant.binning.bins import Binning, even_edges
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import NormOfBins
 from calibrant.metrics.estimate import cells_of_table
 from calibrant.metrics.kinds import LogLoss
 from calibrant.metrics.noise import Noise
 from calibrant.notions import Notion
-from calibrant.sums import BinTable, Plan, Sums
 from calibrant.sums.draws import CellArray, is_upper
-from calibrant.sums.sums import Moments
+from calibrant.sums.sums import BinTable, Moments, Plan, Sums
 
 # Bets against calibration, whose wealth is evidence that may be looked at after each window
 
@@ -96,9 +94,8 @@ class BetCells:
 
     def log_gains(self) -> FloatArray:
         """Return the logarithm of what each bet multiplies wealth by, shape (..., n_cells, n_bets)."""
-        return np.asarray(
-            BETS * self.events[..., None] - self.rows[..., None] * np.log1p(self.mean[..., None] * FACTOR)
-        )
+        fair = self.rows[..., None] * np.log1p(self.mean[..., None] * FACTOR)
+        return np.asarray(BETS * self.events[..., None] - fair)
 
 
 def starts(windows: int) -> IntArray:
@@ -304,24 +301,18 @@ class Evidence:
     reference: Reference | None = None
 
     @cached_property
-    def _sums(self) -> tuple[FloatArray, FloatArray | None]:
+    def _sums(self) -> tuple[FloatArray, ...]:
         """Gains, and slopes, before each window and after the last, shape (n_windows + 1, ..., n_cells, n_bets)."""
         if self.reference is None:
-            return _running(self.windows.log_gains()), None
-        gain, slope = self.reference.terms(self.windows)
-        return _running(gain), _running(slope)
+            return (_running(self.windows.log_gains()),)
+        return tuple(map(_running, self.reference.terms(self.windows)))
 
     def units(self, after: int, number: int) -> FloatArray:
         """Return the logarithm of the wealth of each bet after so many windows, shape (..., n_starts, n_units, n_bets)."""
         begun = starts(after)
-        gain, slope = ((None if x is None else np.moveaxis(x[after] - x[begun], 0, -3)) for x in self._sums)
-        assert gain is not None
-        cut = self.cuts[number]
-        log = (
-            cut.sums(gain)
-            if self.reference is None or slope is None
-            else self.reference.bets[number].log_wealth(gain, slope)
-        )
+        gain, *slope = (np.moveaxis(x[after] - x[begun], 0, -3) for x in self._sums)
+        own = None if self.reference is None else self.reference.bets[number]
+        log = self.cuts[number].sums(gain) if own is None else own.log_wealth(gain, *slope)
         return np.asarray(log + log_parts(begun.size)[:, None, None] - np.log(BETS.size))
 
     def by_unit(self, after: int, number: int) -> FloatArray:
@@ -386,9 +377,8 @@ class Place:
 
         def of(name: str) -> FloatArray:
             rows = ([np.asarray(getattr(sums.cells[0][k].bins, name)) for k in parts] for sums in every)
-            padded = (
-                [values if values.size == n else np.zeros(n) for values in row] for row in rows
-            )  # it may be one bin
+            # It may be one bin.
+            padded = ([values if values.size == n else np.zeros(n) for values in row] for row in rows)
             return np.array([np.concatenate(row) for row in padded], dtype=np.float64)
 
         return BetCells(of("weight"), of("score_sum"), of("outcome_sum"))
@@ -415,8 +405,7 @@ def cuts_of(upper: BoolArray, part: IntArray) -> tuple[Cut, ...]:
     """
     units = [np.zeros(part.size, dtype=np.intp), upper.astype(np.intp), part, np.arange(part.size)]
     numbered = [np.unique(unit, return_inverse=True)[1] for unit in units]
-    distinct = {unit.tobytes(): unit for unit in numbered}
-    return tuple(Cut(unit) for unit in distinct.values())
+    return tuple(map(Cut, {unit.tobytes(): unit for unit in numbered}.values()))
 
 
 # What is known of one window, from its sums alone
@@ -454,9 +443,8 @@ def figures_of(sums: Sums, level: float, n_resamples: int) -> dict[str, Any]:
     cells, size = cells_of_table(table, table.bins.count > 0, _nowhere, Moments.of(table)), NormOfBins.of()
     assert size.of_table is not None
     assert cells.moments is not None
-    events = cells.moments.events(
-        n_resamples, np.random.default_rng(0)
-    )  # of labels that the predictions themselves draw
+    # Of labels that the predictions themselves draw.
+    events = cells.moments.events(n_resamples, np.random.default_rng(0))
     noise = Noise(cells, cells.scale * (events - cells.expected), cells.count, 0)
     law = replace(noise.law(cells.sizes(InBins(binning), size)), seen=None)  # draws for what no figure shows
     lower, upper = law.estimate(level).interval
@@ -519,14 +507,13 @@ class Sequential:
     of_predictions: bool
 
     @classmethod
-    def of(cls, windows: Sequence[Sums], reference: Sums | None = None) -> Sequential:
+    def of(cls, n_bins: int, windows: Sequence[Sums], reference: Sums | None = None) -> Sequential:
         """Return the test of these windows: against a reference, if there is one, else against calibration."""
-        notion, binning = windows[0].plan.cells[0]
-        assert isinstance(binning, EqualWidth)
+        notion = windows[0].plan.cells[0][0]
         names = [one.name for one in windows[0].cells[0]]
         groups, places = [], []
         for parts in [range(len(names))] if notion.one_score_a_row else [[k] for k in range(len(names))]:
-            place = Place.of(binning.n_bins, [names[k] for k in parts])
+            place = Place.of(n_bins, [names[k] for k in parts])
             known = None if reference is None else Reference.of(place.cells([reference], parts).at(0), place.cuts)
             groups.append(Evidence(place.cells(windows, parts), place.cuts, known))
             places.append(place)

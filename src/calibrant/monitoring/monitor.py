@@ -20,11 +20,9 @@ from calibrant._core.checksum import checksum_of
 from calibrant._core.result import DrawnResult, Picture, Table, in_columns
 from calibrant._core.rows import BoolArray, InBatches, IntArray, Problem, Rows, SimplexProblem
 from calibrant.binning import EqualWidth, as_binning
-from calibrant.drawing import require_kind
 from calibrant.exceptions import warn
 from calibrant.monitoring import state as states
 from calibrant.monitoring.evidence import Sequential, figures_of, plan_of
-from calibrant.monitoring.state import ByWindow, options_of, plain_label
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Plan, Sums
 
@@ -263,19 +261,18 @@ class Monitor:
         rows: Rows = "as-given",
     ) -> None:
         self._windows = states.as_windows(window)
-        self.window = window if window is None or isinstance(window, str) else int(window)
-        self.reference = whole(
-            "reference", reference, least=0, hint="Pass how many of the first windows are the reference"
-        )
+        self.window = self._windows.window
+        hint = "Pass how many of the first windows are the reference"
+        self.reference = whole("reference", reference, least=0, hint=hint)
         self.alpha = fraction("alpha", alpha, hint="0.05 is usual, 0.01 raises fewer alarms")
         self.notion = None if notion is None else states.known_notion(as_notion(notion))
-        self.binning = as_binning(binning)
-        if not isinstance(self.binning, EqualWidth):
-            must = "binning of a monitor must have the same edges in each window"
-            refuse(must, value=self.binning, hint="Pass EqualWidth(n), or a number of bins")
-        self.labels, self.pos_label, self.input, self.rows = labels, plain_label(pos_label), input, rows
+        cut, must = as_binning(binning), "binning of a monitor must have the same edges in each window"
+        if not isinstance(cut, EqualWidth):
+            refuse(must, value=cut, hint="Pass EqualWidth(n), or a number of bins")
+        self.binning = cut
+        self.labels, self.pos_label, self.input, self.rows = labels, states.plain_label(pos_label), input, rows
         self._plan: Plan | None = None
-        self._sums = ByWindow({})
+        self._sums = states.ByWindow({})
         self._given: Sums | None = None
         self._seen: Look | None = None
         self._raised: tuple[Alarm, ...] = ()
@@ -326,8 +323,7 @@ class Monitor:
         keys = self._windows.keys(at, n, start)
         if problem.size < n:  # rows of weight 0 are left out
             keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
-        found = ByWindow.of(problem, keys, plan, start + n)
-        self._sums, self._seen = self._sums + found, None
+        self._sums, self._seen = self._sums + states.ByWindow.of(problem, keys, plan, start + n), None
         self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
         return self
 
@@ -365,16 +361,14 @@ class Monitor:
         may_be_first = self.labels is None and self.pos_label is not None and isinstance(problem, SimplexProblem)
         if may_be_first:  # the event of two columns
             labels = as_problem(y_true, y_prob, **of).classes.tolist()
-        known = classes if self.labels is None else [plain_label(label) for label in self.labels]
+        known = classes if self.labels is None else [states.plain_label(label) for label in self.labels]
         if self.labels is not None and len(known) == 2 and self.pos_label is not None and known[0] == self.pos_label:
             known = known[::-1]
         is_event = self.pos_label is None or len(classes) > 2 or classes[-1] == self.pos_label
-        require(
-            classes == known and is_event,
-            "rows of a monitor must have the same classes, the event last",
-            got=f"{classes[:5]}, and {known[:5] if is_event else f'the event {self.pos_label!r}'} before",
-            hint="Pass Monitor(labels=...) with all classes in the order of the columns",
-        )
+        must = "rows of a monitor must have the same classes, the event last"
+        got = f"{classes[:5]}, and {known[:5] if is_event else f'the event {self.pos_label!r}'} before"
+        hint = "Pass Monitor(labels=...) with all classes in the order of the columns"
+        require(classes == known and is_event, must, got=got, hint=hint)
         plan = self._plan or plan_of(states.known_notion(as_notion(self.notion, problem)), self.binning)
         return problem, plan, labels
 
@@ -383,7 +377,8 @@ class Monitor:
     def __add__(self, other: Monitor) -> Monitor:
         must = "a monitor adds up with monitors"
         require(isinstance(other, Monitor), must, value=other, hint="Add rows with update", error=TypeError)
-        different = states.differing(options_of(self), options_of(other), decided=None not in (self._plan, other._plan))
+        ours, theirs = states.options_of(self), states.options_of(other)
+        different = states.differing(ours, theirs, decided=None not in (self._plan, other._plan))
         must, got = "monitors add up only if their options are the same", f"others for {', '.join(different)}"
         require(not different, must, got=got, hint="Make them with the same options; labels= names the classes")
         joined = copy(other if self._plan is None else self)
@@ -521,8 +516,9 @@ class Monitor:
             names, windows = tuple(map(self._windows.name, found)), tuple(self._sums.sums[key] for key in found)
             reference = reduce(add, windows[:first]) if first else self._given
             rest = windows[first:]
-            calibration = Sequential.of(windows) if windows else None
-            drift = Sequential.of(rest, reference) if rest and reference is not None else None
+            n_bins = self.binning.n_bins
+            calibration = Sequential.of(n_bins, windows) if windows else None
+            drift = Sequential.of(n_bins, rest, reference) if rest and reference is not None else None
             self._seen = look = Look(names, windows, first, calibration, drift)
             known, self._known = self._known, look.names
             before, now = known[: look.first], look.names[: look.first]
@@ -550,7 +546,7 @@ class Monitor:
         ]
         state = {
             "calibrant_monitor": states.VERSION,
-            "options": options_of(self),
+            "options": states.options_of(self),
             "n_rows": self._sums.rows,
             "next_row": self._sums.end,
             "windows": [{"window": key, "sums": self._sums.sums[key].to_dict()} for key in self._sums.keys],
@@ -584,7 +580,7 @@ class Monitor:
             if monitor.notion is not None:
                 plan = plan_of(monitor.notion, monitor.binning)
                 found = {one["window"]: Sums.from_dict(one["sums"], plan) for one in plain["windows"]}
-                monitor._sums = ByWindow(found, plain["n_rows"], plain["next_row"])
+                monitor._sums = states.ByWindow(found, plain["n_rows"], plain["next_row"])
                 given = plain["reference"]
                 monitor._given = None if given is None else Sums.from_dict(given, plan)
                 monitor._plan = plan if found or monitor._given is not None else None
@@ -621,7 +617,7 @@ def plot_monitor(table: MonitorTable, *, ax: Any = None) -> Any:
     """
     import matplotlib.pyplot as plt
 
-    require_kind(table, "table", "monitor.table()", MonitorTable)
+    drawing.require_kind(table, "table", "monitor.table()", MonitorTable)
     if ax is None:
         ax = plt.subplots(2, figsize=(7.2, 5.2), sharex=True, height_ratios=(3, 2), layout="constrained")[1]
     axes = np.asarray(ax, dtype=object)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -75,39 +75,38 @@ class OfRows:
     Of all three kinds ``keys`` (n,) are the windows of n rows, of which the first has the number ``first``.
     """
 
-    rows: int
+    window: int
 
     def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
         """Divide the number of each row."""
         hint = "Pass Monitor(window='1d') for windows of time, or Monitor() for windows that at= names"
         require(at is None, "at must be left out where windows are numbers of rows", got="at", hint=hint)
-        return (first + np.arange(n)) // self.rows
+        return (first + np.arange(n)) // self.window
 
     def name(self, key: Key) -> str:
         """Return the numbers of the first row and of the one behind the last."""
-        return f"rows {int(key) * self.rows}:{(int(key) + 1) * self.rows}"
+        return f"rows {int(key) * self.window}:{(int(key) + 1) * self.window}"
 
 
 @dataclass(frozen=True)
 class OfTime:
     """A length of time each, such as "1d": days of UTC, weeks from Monday."""
 
-    length: str
+    window: str
 
     @property
     def seconds(self) -> int:
         """The length in seconds."""
-        found = DURATION.fullmatch(self.length)
-        assert found is not None
-        return int(found[1]) * SECONDS[found[2]]
+        ((number, unit),) = DURATION.findall(self.window)
+        return int(number) * SECONDS[unit]
 
     @property
     def _origin(self) -> int:
-        return MONDAY if self.length.endswith("w") else 0
+        return MONDAY if self.window.endswith("w") else 0
 
     def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
         """Divide the time of each row."""
-        time = as_times(_for_each(at, n, f"window={self.length!r}"))
+        time = as_times(_for_each(at, n, f"window={self.window!r}"))
         second = time.astype("datetime64[s]").astype(np.int64)
         return (second - self._origin) // self.seconds
 
@@ -122,6 +121,8 @@ class OfTime:
 class Named:
     """One for each value of ``at``, in their order; numbers in words count as numbers."""
 
+    window: ClassVar[None] = None
+
     def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
         """Take the names as they are, dates as words."""
         found = _for_each(at, n, "window=None")
@@ -133,8 +134,7 @@ class Named:
         is_one_kind = found.dtype.kind in "iufUT" or all(isinstance(key, str) for key in listed)
         fits = is_one_kind and all(type(key) is not float or math.isfinite(key) for key in listed)
         must = "at must be numbers, dates or words, one kind of them"
-        hint = "Name each window by a number, a date or a word"
-        require(fits, must, got=f"{listed[:3]}", hint=hint)
+        require(fits, must, got=f"{listed[:3]}", hint="Name each window by a number, a date or a word")
         return found if found.dtype.kind in "iuf" else np.array([str(key) for key in listed])
 
     def name(self, key: Key) -> str:
@@ -167,9 +167,8 @@ def _for_each(at: Any, n: int, where: str) -> npt.NDArray[Any]:
         array = np.array(array.tolist(), dtype=object) if array.ndim else np.array(array.item(), dtype=object)
     if array.ndim == 0:
         array = np.broadcast_to(array, (n,))
-    require(
-        array.shape == (n,), f"at must hold a value for each of the {n} rows", got=f"shape {array.shape}", hint=hint
-    )
+    must, got = f"at must hold a value for each of the {n} rows", f"shape {array.shape}"
+    require(array.shape == (n,), must, got=got, hint=hint)
     return array
 
 
@@ -189,19 +188,15 @@ def as_times(values: npt.NDArray[Any]) -> npt.NDArray[np.datetime64]:
 
 def _time_of(value: object) -> np.datetime64:
     """Return the time of a text of ISO 8601, or of a date or time of Python."""
-    time = value
+    time: Any = value
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):
             time = datetime.fromisoformat(value)
-        except ValueError:
-            time = None
-    if isinstance(time, date) and not isinstance(time, datetime):
-        time = datetime(time.year, time.month, time.day)
-    if not isinstance(time, datetime):
-        refuse(
-            "at must be a time as in ISO 8601, such as 2026-11-23 or 2026-11-23T08:30", value=value, hint="Convert it"
-        )
-    return np.datetime64(time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None))
+    if isinstance(time, datetime) and time.tzinfo is not None:
+        time = time.astimezone(UTC).replace(tzinfo=None)
+    must = "at must be a time as in ISO 8601, such as 2026-11-23 or 2026-11-23T08:30"
+    require(isinstance(time, date), must, value=value, hint="Convert it")
+    return np.datetime64(time)
 
 
 # Sums of windows of rows, which add up window by window
@@ -239,10 +234,11 @@ class ByWindow:
     @property
     def keys(self) -> list[Key]:
         """Which windows there are, in their order."""
-        kinds = {isinstance(key, str) for key in self.sums}
+        are_words = {isinstance(key, str) for key in self.sums}
         must = "windows must be named by numbers or by words"
-        require(len(kinds) < 2, must, got="both", hint="Name all of them alike in at=")
-        return sorted(self.sums, key=lambda key: in_order(key) if isinstance(key, str) else [(0, key, "")])
+        require(len(are_words) < 2, must, got="both", hint="Name all of them alike in at=")
+        by: Any = in_order if True in are_words else None
+        return sorted(self.sums, key=by)
 
     @classmethod
     def of(cls, problem: Problem, keys: npt.NDArray[Any], plan: Plan, end: int) -> ByWindow:
@@ -309,13 +305,11 @@ def of_a_state() -> Iterator[None]:
         refuse("the state of a monitor must be whole", got=f"{type(error).__name__}: {error}", hint=hint)
 
 
-def require_written(plain: object) -> None:
+def require_written(plain: Any) -> None:
     """Refuse what no monitor of this version wrote, and what was changed since."""
     version = plain.get("calibrant_monitor") if isinstance(plain, Mapping) else None
     must = f"plain must be the state of a monitor, version {VERSION}"
     got = "something else" if version is None else f"version {version!r}"
     require(type(version) is int and version == VERSION, must, got=got, hint="Pass what Monitor.to_dict gave")
-    assert isinstance(plain, Mapping)
-    must = "the state of a monitor must match its checksum"
-    hint = "Take a copy of it, or add the rows to a new monitor"
+    must, hint = "the state of a monitor must match its checksum", "Take a copy of it, or add the rows to a new monitor"
     require(plain.get("checksum") == checksum_of(plain), must, got="one that was changed or damaged", hint=hint)

@@ -31,11 +31,16 @@ from calibrant.assessment.advice import Advice
 from calibrant.assessment.comparison import ALL_ROWS, Comparison, differences_of
 from calibrant.assessment.table import Assessment, assess, figures_of, heads
 from calibrant.binning import EqualMass, EqualWidth
-from calibrant.curves.reliability import FEW as FEW_ROWS
-from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel, curve_of, interval_of, reliability_curve
+from calibrant.curves.reliability import (
+    FEW,
+    ReliabilityCurve,
+    ReliabilityPanel,
+    curve_of,
+    interval_of,
+    reliability_curve,
+)
 from calibrant.curves.smooth import SmoothReliabilityCurve, plot_smooth_reliability, smooth_reliability_curve
 from calibrant.decisions.expected_cost import decision_curve
-from calibrant.drawing import as_named, require_kind
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.writing import PAGES, require_free, whole_file
 from calibrant.metrics.bin_losses import debiased_squares
@@ -284,7 +289,7 @@ def summarise(
         assessments, differences, clinical = _assessed(assessments)
     if isinstance(assessments, Mapping):
         some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
-    assessments = as_named(assessments, "a report", "assess(y_true, y_prob)", Assessment)
+    assessments = drawing.as_named(assessments, "a report", "assess(y_true, y_prob)", Assessment)
     for name, assessment in assessments.items():
         missing = ", ".join(sorted(set(NEEDED) - {row.metric for row in assessment.rows}))
         must, given = f"a report needs {', '.join(NEEDED)}", f"{name!r} was assessed without {missing}"
@@ -292,16 +297,10 @@ def summarise(
         curve, hint = assessment.curve, "Assess it with notion='binary', 'confidence' or OneVsRest(...)"
         given = f"{name!r} was assessed under {curve.notion!r}, which has {len(curve.panels)}"
         require(len(curve.panels) == 1, "a report speaks of one event in each row", given=given, hint=hint)
-    of_each = dict[str, Mapping[str, Any]]()
+    of_each, is_one_clinical = dict[str, Mapping[str, Any]](), isinstance(clinical, Mapping) and "y_true" in clinical
     for what, said, is_one, kind, call in (
         ("advice", advice, isinstance(advice, Advice), Advice, "advise(...)"),
-        (
-            "clinical",
-            clinical,
-            isinstance(clinical, Mapping) and "y_true" in clinical,
-            Mapping,
-            "{'y_true': y, 'y_prob': prob}",
-        ),
+        ("clinical", clinical, is_one_clinical, Mapping, "{'y_true': y, 'y_prob': prob}"),
     ):
         names, hint = ", ".join(assessments), f"Pass {{'name': {call}}}"
         must, got = f"{what} must say which forecast it is about", f"one for {names}"
@@ -311,11 +310,11 @@ def summarise(
         must, got = f"{what} must be of forecasts of the report", f"{', '.join(map(str, of))} for {names}"
         require(set(of) <= set(assessments), must, got=got, hint="Call them as the assessments are called")
         for name, one in of.items():
-            require_kind(one, what, call, kind, name)
+            drawing.require_kind(one, what, call, kind, name)
         of_each[what] = of
     differences = list(differences) if isinstance(differences, Iterable) else [differences]
     for one in differences:
-        require_kind(one, "differences", "compare(y_true, forecasts, metric='nll')", Comparison)
+        drawing.require_kind(one, "differences", "compare(y_true, forecasts, metric='nll')", Comparison)
         must, hint = f"differences must be from {next(iter(assessments))!r}", "Compare forecasts in their order here"
         require(one.first == next(iter(assessments)), must, got=f"from {one.first!r}", hint=hint)
         for name, found in assessments.items():
@@ -338,7 +337,7 @@ def summarise(
         "table": _table(assessments),
         "diagrams": _overlays({name: one.curve for name, one in assessments.items()}),
         "clinical": clinical_section(assessments, of_each["clinical"]),
-        "few": FEW_ROWS,
+        "few": FEW,
         "classes": classes,
         "class_diagrams": _overlays(of_classes, [line["name"] for line in classes[:MOST_CLASSES]]),
         "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
@@ -476,11 +475,10 @@ def _panel(panel: ReliabilityPanel, level: float) -> dict[str, Any]:
     columns = {"left": bins.edges[:-1], "right": bins.edges[1:], "lower": panel.lower, "upper": panel.upper}
     columns |= {name: getattr(bins, name) for name in ("count", "mean_prob", "event_rate")}
     columns |= dict(zip(("low", "high"), interval_of("consistency", bins, panel.rows_per_weight, level), strict=True))
-    rows: list[dict[str, Any]] = [
-        dict(zip(columns, map(_plain, row), strict=True)) for row in zip(*columns.values(), strict=True)
-    ]
+    each = zip(*columns.values(), strict=True)
+    rows: list[dict[str, Any]] = [dict(zip(columns, map(_plain, row), strict=True)) for row in each]
     for row in rows:
-        row["few"] = 0 < row["count"] < FEW_ROWS
+        row["few"] = 0 < row["count"] < FEW
     held = groupby((row for row in rows if row["count"]), key=lambda row: row["few"])
     means = {"mean_prob": _plain(panel.mean_prob), "event_rate": _plain(panel.event_rate)}
     return means | {"bins": rows, "joined": [list(group) for few, group in held if not few]}

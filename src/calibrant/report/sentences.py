@@ -86,9 +86,8 @@ def comparison(assessments: Mapping[str, Assessment], differences: Sequence[Comp
         samples = ", taken for independent samples of different rows" if moves else ""
         rows = f"on {after.n_rows} and {before.n_rows} rows{samples}"
         rows = rows if _is_apart(moves) else f"on the same {after.n_rows} rows"
-        holm = (
-            " The p-values are by Holm's method." if any(len(move.of.candidates) > 2 for move in moves.values()) else ""
-        )
+        are_several = any(len(move.of.candidates) > 2 for move in moves.values())
+        holm = " The p-values are by Holm's method." if are_several else ""
         sentences.append(f"From “{first}” to “{name}”, {rows}: {moved}.{holm}")
     return sentences
 
@@ -225,9 +224,8 @@ def _accuracy(before: Assessment, after: Assessment, move: Move | None) -> str:
         return ""
     accuracy = "accuracy" if before.n_classes > 2 else "accuracy at a threshold of 50 %"
     if not move.way:
-        return (
-            f"{accuracy} did not change" if move.one.difference == 0.0 else f"no difference in {accuracy} can be shown"
-        )
+        is_same = move.one.difference == 0.0
+        return f"{accuracy} did not change" if is_same else f"no difference in {accuracy} can be shown"
     points = shown_points(100.0 * abs(after["accuracy"].value - before["accuracy"].value))
     return f"{accuracy} {'rose' if move.way > 0 else 'fell'} by {points} points"
 
