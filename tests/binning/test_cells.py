@@ -288,3 +288,14 @@ def test_numbers_that_are_not_whole_and_columns_that_are_not_there_are_refused()
         SplitTree(TREE.gamma, TREE.child + 0.5, TREE.split)
     with pytest.raises(ValueError, match="prob must have 3 columns, as splits have; got 2"):
         TREE.nodes(np.eye(2))
+
+
+@pytest.mark.parametrize("steps", [10, 20, 100])
+@pytest.mark.parametrize("n_bins", [2, 5, 7, 10, 20])
+def test_decimals_in_single_precision_fall_into_the_cells_of_the_same_in_double(steps, n_bins):
+    prob = np.random.default_rng(0).multinomial(steps, [0.5, 0.3, 0.2], 200) / steps
+    label = np.arange(200) % 3
+    cells = SimplexGrid(n_bins).partition(as_problem(label, prob))
+    np.testing.assert_array_equal(cells.index(prob.astype(np.float32)), cells.index(prob))
+    found = canonical_calibration_error(label, prob.astype(np.float32), binning=n_bins)
+    assert found == pytest.approx(canonical_calibration_error(label, prob, binning=n_bins), rel=1e-5)

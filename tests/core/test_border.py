@@ -534,3 +534,51 @@ def test_numbers_of_arrow_do_not_become_objects():
     table = arrow_frame(no=([0.25, 0.5], pa.float32()), yes=([0.75, 0.5], pa.float32()))
     assert as_array("y_prob", table).dtype == np.float32
     assert cb.IsotonicCalibration().fit(table, [0, 1]).feature_names_in_.tolist() == ["no", "yes"]
+
+
+# Columns that are named after classes
+
+
+TWELVE = np.random.default_rng(0).dirichlet(np.ones(12), 60)
+LETTERS = np.array(list("abcdefghijkl"))
+OF_TWELVE = np.arange(60) % 12
+NAMES = {
+    "whole numbers": (OF_TWELVE, lambda k: k),
+    "spelled": (OF_TWELVE, str),
+    "with a prefix": (OF_TWELVE, "p_{}".format),
+    "from 1 on": (OF_TWELVE + 1, lambda k: f"p_{k + 1}"),
+    "words": (LETTERS[OF_TWELVE], lambda k: LETTERS[k]),
+    "words with a prefix": (LETTERS[OF_TWELVE], lambda k: f"p_{LETTERS[k]}"),
+}
+
+
+@pytest.mark.parametrize(("y", "name"), NAMES.values(), ids=NAMES)
+def test_columns_that_are_named_after_classes_may_stand_in_any_order(y, name, tmp_path):
+    table = pd.DataFrame(TWELVE, columns=[name(k) for k in range(12)])
+    mixed = table[sorted(table.columns, key=str)[::-1]]
+    expected = cb.log_loss(OF_TWELVE, TWELVE)
+    assert cb.log_loss(y, mixed) == pytest.approx(expected, rel=1e-12)
+    scaling = cb.VectorScaling().fit(mixed, y)
+    assert scaling.classes_.tolist() == [y.tolist()[table.columns.get_loc(column)] for column in mixed.columns]
+    whole, file = mixed.rename(columns=str).assign(label=y), tmp_path / "mixed.parquet"
+    whole.to_parquet(file)
+    read = cb.predictions(file, label="label", prob=list(whole.columns[:-1]))
+    assert cb.log_loss(read) == pytest.approx(expected, rel=1e-12)
+
+
+def test_two_columns_of_truth_values_may_stand_in_any_order():
+    table = pd.DataFrame({"True": COLUMN, "False": [0.9, 0.8]})
+    assert cb.log_loss([True, False], table) == cb.log_loss([True, False], COLUMN)
+
+
+def test_names_that_say_something_else_are_refused_and_those_that_say_nothing_are_none():
+    table = pd.DataFrame(P, columns=[*"abc"])
+    with pytest.raises(ValueError, match=r"got \['b', 'c', 'a'\] for columns named \['a', 'b', 'c'\]\. Pass them in"):
+        cb.log_loss([*"abc"], table, labels=[*"bca"])
+    with pytest.raises(
+        ValueError, match=r"named after all of them; got columns \['a', 'b', 'c'\] and the label 'd'\. "
+    ):
+        cb.log_loss([*"abd"], table)
+    expected = cb.log_loss(Y, P)
+    assert cb.log_loss([*"xyz"], table) == cb.log_loss(Y, table[[*"abc"]]) == expected
+    assert cb.log_loss([*"bca"], P, labels=[*"bca"]) == cb.log_loss([*"abc"], table, labels=[*"abc"]) == expected

@@ -235,3 +235,13 @@ def test_printed_it_is_a_table():
 def test_what_cannot_be_counted_is_refused_with_what_to_do(forecast, options, message):
     with pytest.raises(ValueError, match=message):
         confusion_table([0, 1], forecast, **options)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_decimal_on_the_threshold_decides_for_the_event_in_any_precision(kind):
+    for tenths in range(1, 10):
+        cost, p = [[0, tenths], [10 - tenths, 0]], np.array([tenths / 10], dtype=kind)
+        assert optimal_threshold(tenths, 10 - tenths) == tenths / 10
+        assert decide(p, cost).decision.tolist() == [1]
+        assert confusion_table([1], p, threshold=tenths / 10).weight.tolist() == [[0, 0], [0, 1]]
+        assert decide(np.nextafter(p, 0, dtype=kind), cost).decision.tolist() == [0]

@@ -5,6 +5,7 @@ Every message says what must hold, what was given, where, and what to do.
 
 from __future__ import annotations
 
+import re
 import reprlib
 import sys
 from collections.abc import Iterable, KeysView, Sequence, Set
@@ -169,6 +170,58 @@ def require_label(name: str, value: object) -> None:
         refuse(must, got=reprlib.repr(value), hint=hint, error=TypeError)
 
 
+TRUTH_VALUES = dict.fromkeys(("true", "yes", "1", "1.0"), True) | dict.fromkeys(("false", "no", "0", "0.0"), False)
+"""What names of columns call the classes of labels that are booleans."""
+
+
+def as_booleans(names: Sequence[str]) -> list[bool] | None:
+    """Return the truth values that two names spell, or None."""
+    spelled = [TRUTH_VALUES.get(name.lower()) for name in names]
+    return [name is True for name in spelled] if spelled in ([False, True], [True, False]) else None
+
+
+def _as_whole_numbers(names: Sequence[str], seen: Set[int]) -> list[int] | None:
+    """Return the whole numbers that names spell: 1, 1.0, or True where the labels seen are 0 and 1 or -1 and 1; or None."""
+    if all(re.fullmatch(r"-?\d+(\.0*)?", name) for name in names):
+        return [int(name.split(".")[0]) for name in names]
+    if (booleans := as_booleans(names)) is None or not (seen <= {0, 1} or seen <= {-1, 1}):
+        return None
+    return [1 if event else -1 if -1 in seen else 0 for event in booleans]
+
+
+def bare(names: Sequence[str]) -> list[str]:
+    """Return what is left of names of columns without their common prefix, if that names every column once."""
+    # p_cat, p_dog: the prefix ends with the first separator, and all columns share it.
+    split = [re.fullmatch(r"([^_.:\- ]*[_.:\- ])(.+)", name) for name in names]
+    if all(split) and len({match[1] for match in split if match}) == 1:
+        return [match[2] for match in split if match]
+    return list(names)
+
+
+def classes_named(names: Sequence[str], truth: Labels) -> list[Any] | None:
+    """Return the classes that names of columns spell, of the kind of the labels; None where they spell none."""
+    if truth.dtype.kind == "b":
+        return as_booleans(names)
+    return _as_whole_numbers(names, set(np.unique(truth).tolist())) if truth.dtype.kind in "iu" else list(names)
+
+
+def _classes_by_name(truth: Labels, names: Sequence[str]) -> list[Any] | None:
+    """Return the classes that the columns are named after; None where they are named after none of those seen."""
+    words = bare(names)
+    if truth.dtype.kind in "biu":
+        in_order = not names or words == list(map(str, range(len(words))))
+        known = None if in_order else classes_named(words, truth)
+        return known if known is not None and np.isin(truth, known).all() else None
+    seen = set(truth.tolist())
+    for said in (names, words):
+        if seen <= set(said):
+            return list(said)
+    if seen & set(words):
+        got, hint = f"columns {words} and the label {min(seen - set(words))!r}", "Rename them, or pass labels="
+        refuse("columns that are named after classes must be named after all of them", got=got, hint=hint)
+    return None
+
+
 def classes_of_columns(
     truth: Labels,
     n_classes: int,
@@ -177,10 +230,15 @@ def classes_of_columns(
     named: Named = USUAL,
 ) -> Labels:
     """The class of each column."""
+    words = [] if names is None else list(map(str, names))
     if labels is not None:
-        return _given_classes(labels, n_classes)
-    if names is not None and truth.dtype.kind in "US" and set(truth.tolist()) <= set(names):
-        return _given_classes(names, n_classes)
+        given = _given_classes(labels, n_classes)
+        if given.dtype.kind in "US" and bare(words) != given.tolist() and set(bare(words)) == set(given.tolist()):
+            got, hint = f"{given.tolist()} for columns named {words}", "Pass them in column order, or leave labels out"
+            refuse("labels must name the columns as they are named", got=got, hint=hint)
+        return given
+    if (known := _classes_by_name(truth, words)) is not None:
+        return _given_classes(known, n_classes)
     if truth.dtype.kind in "iu" and truth.min() >= 0 and truth.max() < n_classes:
         return np.arange(n_classes)
     if truth.dtype.kind == "b" and n_classes == 2:

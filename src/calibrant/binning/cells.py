@@ -23,7 +23,7 @@ from calibrant._core.arrays import FloatArray, grouped, is_whole
 from calibrant._core.checks import choice, numbers, refuse, require, whole
 from calibrant._core.registry import declare
 from calibrant._core.result import read_only
-from calibrant._core.rows import DOUBLE, BoolArray, IntArray, SimplexProblem
+from calibrant._core.rows import BoolArray, IntArray, SimplexProblem
 from calibrant.binning import of_word
 from calibrant.binning.bins import Bins, Partition, even_edges, require_bins, sums_over
 
@@ -153,9 +153,11 @@ def _width(n_bins: int) -> int:
 
 
 def _append(code: IntArray, prob: FloatArray, n_bins: int) -> IntArray:
-    """Append the bins of columns to a code, as digits of a number."""
-    for column in prob.T:
-        code = code * n_bins + even_edges(n_bins, DOUBLE).index(column.astype(np.float64, copy=False))
+    """Append the bins of columns to a code, as digits of a number; what came in single precision is cut at edges in it."""
+    for column in prob.astype(np.float64, copy=False).T:
+        is_single = column.astype(np.float32) == column
+        at, of_single = (even_edges(n_bins, np.dtype(kind)).index(column) for kind in (np.float64, np.float32))
+        code = code * n_bins + np.where(is_single, of_single, at)
     return code
 
 

@@ -227,7 +227,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             sample_weight=sample_weight,
             labels=self.labels,
             input=self.input,
-            column_names=getattr(self, "feature_names_in_", None),
+            column_names=columns_of(X),
             remedies=OF_CALIBRATOR,
         )
 

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from calibrant._core.arrays import NUMERIC
-from calibrant._core.border import Input, as_labels, as_problem, as_weights, classes_of_score
+from calibrant._core.border import Input, as_booleans, as_labels, as_problem, as_weights, classes_of_score
 from calibrant._core.checks import as_numbers, left_out, refuse
 from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities
@@ -37,7 +37,7 @@ from calibrant.interop.columns import Column, FileTable, Text, Understood, Value
 from calibrant.interop.readers import Damaged
 from calibrant.interop.save import columns_of
 from calibrant.interop.sources import Files, OfColumns
-from calibrant.interop.tables import ForecastTable, as_booleans, choose_columns, forecast_in, read_table, select_one
+from calibrant.interop.tables import ForecastTable, choose_columns, forecast_in, read_table, select_one
 from calibrant.interop.writing import STREAMED, is_pattern
 from calibrant.metrics.kinds import is_of_sums, metric_named
 from calibrant.notions import Notion, as_notion

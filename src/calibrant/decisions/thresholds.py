@@ -280,10 +280,16 @@ def cheapest(prob: FloatArray, cost: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return the decision of least expected cost in each row of a table, and that cost."""
     expected = prob @ cost
     if cost.shape == (2, 2) and (threshold := threshold_of(cost)) is not None:
-        decision: IntArray = (prob[:, 1] >= threshold).astype(np.intp)
+        decision = reaches(prob[:, 1], threshold)
     else:
         decision = (expected <= expected.min(axis=1, keepdims=True) * (1.0 + TIE)).argmax(axis=1)
     return decision, expected[np.arange(len(expected)), decision]
+
+
+def reaches(score: FloatArray, threshold: float) -> IntArray:
+    """Return one where a score is the threshold or above it; in single precision 0.7 is a little less, and the threshold."""
+    decided: IntArray = ((score >= threshold) | (score == float(np.float32(threshold)))).astype(np.intp)
+    return decided
 
 
 # One event, and one or several forecasts of it by their names
@@ -540,7 +546,7 @@ def confusion_table(
     if threshold is None:
         decision, expected = cheapest(simplex.prob, cost)
     else:
-        decision = (simplex.prob[:, 1] >= threshold).astype(np.intp)
+        decision = reaches(simplex.prob[:, 1], threshold)
         expected = np.vecdot(simplex.prob, cost.T[decision])
     weight = simplex.weight
     counts = np.bincount(simplex.label * len(names) + decision, weight, n_classes * len(names)).astype(np.float64)

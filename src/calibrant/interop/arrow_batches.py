@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import as_array, columns_of, some
-from calibrant._core.border import Input, as_labels, as_problem
+from calibrant._core.border import TRUTH_VALUES, Input, as_labels, as_problem
 from calibrant._core.checks import progress_bar, refuse, require
 from calibrant._core.rows import DOUBLE, Problem, Rows
 from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
 from calibrant.interop.columns import FileTable, Text, Values, in_python, is_figure
 from calibrant.interop.readers import Damaged
-from calibrant.interop.tables import TRUTH_VALUES, ForecastTable, choose_columns, select_one
+from calibrant.interop.tables import ForecastTable, choose_columns, select_one
 from calibrant.sums.draws import Numbers
 from calibrant.sums.reading import FEW, M, Predictions, Read
 

@@ -10,9 +10,8 @@ import fnmatch
 import io
 import json
 import os
-import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -22,7 +21,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
-from calibrant._core.border import Input, as_labels
+from calibrant._core.border import Input, as_labels, bare, classes_named
 from calibrant.exceptions import warn
 from calibrant.interop.columns import (
     Array,
@@ -327,55 +326,20 @@ class ForecastTable:
     @property
     def class_names(self) -> list[str] | None:
         """What is left of the column names without their common prefix, if that names every column once."""
-        if len(self.forecast_columns) < 2:
-            return None
-        # p_cat, p_dog: the prefix ends with the first separator, and all columns share it.
-        split = [re.fullmatch(r"([^_.:\- ]*[_.:\- ])(.+)", name) for name in self.forecast_columns]
-        if all(split) and len({match[1] for match in split if match}) == 1:
-            return [match[2] for match in split if match]
-        return list(self.forecast_columns)
+        return None if len(self.forecast_columns) < 2 else bare(self.forecast_columns)
 
     def labels(self) -> list[Any] | None:
         """Classes in column order where the column names say so; words that no column is named after are refused."""
         names = self.class_names
         if names is None or self.label_column is None:
             return None
-        truth = as_labels(self.y_true)
-        if truth.dtype.kind == "b":
-            return as_booleans(names)
-        known: list[Any] = names
-        seen = set(np.unique(truth).tolist())
-        if truth.dtype.kind in "iu":
-            numbers = as_whole_numbers(names, seen)
-            if numbers is None:
-                return None
-            known = numbers
-        strange = sorted(seen - set(known))
-        if not strange:
+        known, seen = classes_named(names, truth := as_labels(self.y_true)), set(np.unique(truth).tolist())
+        if known is None or seen <= set(known):
             return known
         raise ValueError(
-            f"labels must be names of columns; got {_listed(strange, 5)} and columns named "
+            f"labels must be names of columns; got {_listed(sorted(seen - set(known)), 5)} and columns named "
             f"{_listed(names, 5)}. Name the class of each column, in column order: --classes A,B,..."
         )
-
-
-TRUTH_VALUES = dict.fromkeys(("true", "yes", "1", "1.0"), True) | dict.fromkeys(("false", "no", "0", "0.0"), False)
-"""What names of columns call the classes of labels that are booleans."""
-
-
-def as_booleans(names: Sequence[str]) -> list[bool] | None:
-    """Return the truth values that two names spell, or None."""
-    spelled = [TRUTH_VALUES.get(name.lower()) for name in names]
-    return [name is True for name in spelled] if spelled in ([False, True], [True, False]) else None
-
-
-def as_whole_numbers(names: Sequence[str], seen: Set[int]) -> list[int] | None:
-    """Return the whole numbers that names spell: 1, 1.0, or True where the labels seen are 0 and 1 or -1 and 1; or None."""
-    if all(re.fullmatch(r"-?\d+(\.0*)?", name) for name in names):
-        return [int(name.split(".")[0]) for name in names]
-    if (booleans := as_booleans(names)) is None or not (seen <= {0, 1} or seen <= {-1, 1}):
-        return None
-    return [1 if event else -1 if -1 in seen else 0 for event in booleans]
 
 
 def read_forecast(path: str | os.PathLike[str], *, rows: slice = slice(None), **chosen: Any) -> ForecastTable:
