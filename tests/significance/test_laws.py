@@ -1,11 +1,14 @@
 """What every test of one forecast keeps. A test is tested by being registered."""
 
+import re
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy.special import expit
 from strategies import columns
 
 from calibrant import paired_test
@@ -77,6 +80,51 @@ def test_effect_statistic_and_sides_of_a_paired_test_have_one_sign(metric):
             assert sign * (found["less"].pvalue - found["greater"].pvalue) > 0.5
         signs.add(sign)
     assert signs in ({-1.0, 1.0}, {0.0})
+
+
+# How often tests reject, as on docs/size-and-power.md, with fewer data sets
+
+PAGE = (Path(__file__).parents[2] / "docs" / "size-and-power.md").read_text(encoding="utf-8")
+RUNS_OF_PAGE, RUNS = 1000, 150
+KINDS = {"rare": (-4.2, 0.8), "extreme": (0.0, 6.0)}
+WRONG = {
+    "over-confident": lambda z: expit(z / 1.4),
+    "under-confident": lambda z: expit(z * 1.4),
+    "too high": lambda z: expit(z - 0.3),
+    "wave": lambda z: np.clip(expit(z) + 0.12 * np.sin(8 * np.pi * expit(z)), 0.0, 1.0),
+}
+
+
+def shares(head):
+    """Test, forecast and percentage of each cell of a table of the page."""
+    lines = re.search(rf"^\| {re.escape(head)}.*\n(?:\|.*\n)+", PAGE, flags=re.M)[0].splitlines()
+    first, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    return [(row[0], column, float(cell)) for row in rows for column, cell in zip(first[1:], row[1:], strict=True)]
+
+
+def of_page(name):
+    """Test of a row of the page and its options, such as "resampling of `ece`, draws"."""
+    word, metric = re.fullmatch(r"([\w -]+?)(?: of `(.*)`)?(?:,.*)?", name).groups()
+    draws = {"n_resamples": 99} if "draws" in name else {}
+    return word.lower().replace(" ", "-"), draws | ({"metric": metric} if metric else {})
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("row", "column", "share"), shares("one event: size") + shares("power, n = 500 | over-confident | u")
+)
+def test_as_many_forecasts_of_an_event_are_rejected_as_the_page_says(row, column, share):
+    """Within four standard errors of the difference, from the share of both together."""
+    kind, _, rows = column.rpartition("n = ")
+    n, (mean, spread) = int(rows) if column not in WRONG else 500, KINDS.get(kind.rstrip(", "), (0.0, 1.5))
+    rng, (name, options), rejected = np.random.default_rng(7), of_page(row), 0
+    for seed in range(RUNS):
+        z = rng.normal(mean, spread, n)
+        y = rng.random(n) < WRONG.get(column, expit)(z)
+        rejected += run(name, y, expit(z), **options, **({"rng": seed} if options else {})).pvalue <= 0.05
+    both = (RUNS_OF_PAGE * share / 100 + rejected) / (RUNS_OF_PAGE + RUNS)
+    error = np.sqrt(both * (1.0 - both) * (1.0 / RUNS_OF_PAGE + 1.0 / RUNS))
+    assert abs(rejected / RUNS - share / 100) <= 4.0 * error
 
 
 # What is refused: the call, the kind of error, and its words
