@@ -36,12 +36,10 @@ FREE |= {"ax", "axes", "norm", "title"}
 def hints(target: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of the parameters, as far as they can be found."""
     names = {**vars(typing), **{n: load(n) for n in homes()}, **vars(inspect.getmodule(target))}
-    found = {}
-    for name, parameter in inspect.signature(target).parameters.items():
-        found[name] = Any if parameter.annotation is parameter.empty else parameter.annotation
+    found = {name: parameter.annotation for name, parameter in inspect.signature(target).parameters.items()}
+    for name, annotation in found.items():
         with contextlib.suppress(Exception):
-            annotated = types.SimpleNamespace(__annotations__={name: parameter.annotation})
-            found[name] = typing.get_type_hints(annotated, names)[name]
+            found[name] = eval(annotation, names)
     return found
 
 
@@ -139,6 +137,7 @@ ELSEWHERE = {
     "write_report": "tests/interop/test_writing.py",
     "load_calibrator": "tools/mutate_files",
     "calibrated": "it takes a table of an engine, and gives one",
+    "show_versions": "it prints",
 }
 """What is not called here, and why."""
 
@@ -174,13 +173,13 @@ def functions() -> tuple[str, ...]:
 @cache
 def calibrators() -> tuple[str, ...]:
     """Return the names of the classes of calibrators, and of the classifier that holds one."""
-    known = sorted({entry.target.__name__ for entry in entries("calibrator").values()})
-    return (*known, "ByNotion", "CalibratedClassifier")
+    known = {entry.target.__name__ for entry in entries("calibrator").values()}
+    return (*sorted(known), "ByNotion", "CalibratedClassifier")
 
 
 def targets() -> tuple[str, ...]:
-    """Return all names that are called: `show_versions`, whose work is to print, is not."""
-    return tuple(name for name in dict.fromkeys((*functions(), *calibrators())) if name != "show_versions")
+    """Return all names that are called."""
+    return functions() + calibrators()
 
 
 def drawn_case(random: Random, name: str) -> Case:
@@ -245,32 +244,22 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
 @cache
 def _makers() -> dict[str, str]:
     """Return the function that makes each kind of result."""
-    found: dict[str, str] = {}
-    for name in functions():
-        if name == "predictions":  # they stand for y_true and y_prob
-            continue
-        kind = str(inspect.signature(load(name)).return_annotation)
-        if kind in homes() and inspect.isclass(load(kind)):
-            found.setdefault(kind, name)
-    return found
+    makers = (name for name in reversed(functions()) if name != "predictions")  # these stand for y_true and y_prob
+    kinds_of = {str(inspect.signature(load(name)).return_annotation): name for name in makers}
+    return {kind: name for kind, name in kinds_of.items() if kind in homes() and inspect.isclass(load(kind))}
 
 
 def _twin(random: Random, name: str, rows: Rows, options: dict[str, str]) -> tuple[tuple[str, ...], str]:
     """Return lines that make rows of which a metric, or the statistic of a test, must be the same, and why."""
     own = {text for option, text in options.items() if option != "sample_weight"}
-    if name not in _of_rows() or any(part in text for text in own for part in MISFITS):
+    of_rows = {entry.target.__name__ for entry in entries("metric").values()}  # no order, no folds, no draws
+    if name not in of_rows or any(part in text for text in own for part in MISFITS):
         return (), ""
     if rows.are_same:
         return rows.plain, "the same numbers in another container"
     if rows.are_usual and rows.marks[2] == "count" and random.random() < 0.5:
         return (*rows.lines, REPEATED), "integer weights are repeated rows"
     return ((*rows.lines, PERMUTED), "the order of the rows does not matter") if rows.are_usual else ((), "")
-
-
-@cache
-def _of_rows() -> frozenset[str]:
-    """Return the names of the functions whose value depends on the rows alone: no order, no folds, no draws."""
-    return frozenset(entry.target.__name__ for entry in entries("metric").values())
 
 
 # Calibrators
@@ -290,7 +279,8 @@ def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Cas
     options, refuse = drawn_options(random, target, hostile=hostile / 3, skip=("progress", "calibrator", "estimator"))
     if name == "MulticlassRecursivePartitioning":
         options.setdefault("max_regions", "3")  # cross-validation of the number of regions takes seconds
-    inner = f"calibrant.calibrators.{random.choice(_single_score())}()"
+    of_scores = [name for name in calibrators() if issubclass(load(name), BinaryCalibrator)]
+    inner = f"calibrant.calibrators.{random.choice(of_scores)}()"
     if name == "CalibratedClassifier":
         return _of_classifier(random, rows, options, inner, refuse)
     if "calibrator" in hints(target) and (name == "ByNotion" or random.random() < 0.5):
@@ -304,12 +294,6 @@ def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Cas
     call = f"{homes()[name]}.{name}({words}).fit(p, y, w).predict_proba({new})"
     twin = (rows.plain, "the same numbers in another container") if rows.are_same else ((), "")
     return Case(name, rows.lines, call, refuse or reason, *twin)
-
-
-@cache
-def _single_score() -> tuple[str, ...]:
-    known = (entry.target for entry in entries("calibrator").values())
-    return tuple(sorted(target.__name__ for target in known if issubclass(target, BinaryCalibrator)))
 
 
 def _of_classifier(random: Random, rows: Rows, options: dict[str, str], inner: str, refuse: str) -> Case:
