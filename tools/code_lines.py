@@ -4,7 +4,7 @@ import argparse
 import ast
 import io
 import tokenize
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,16 +27,13 @@ def counted(text: str) -> tuple[int, int]:
 
 def table(folder: Path, *, by_file: bool) -> list[str]:
     """Return a line for each package of a folder, or each file, and one for all."""
-    files, code, imports = Counter(), Counter(), Counter()
+    found = defaultdict(list)
     for path in sorted(folder.rglob("*.py")):
         inside = path.relative_to(folder)
-        own, of_imports = counted(path.read_text(encoding="utf-8"))
         for name in (str(inside) if by_file else str(inside.parent), "all"):
-            files[name] += 1
-            code[name] += own
-            imports[name] += of_imports
-    names = sorted(code, key=lambda name: name == "all")
-    return [f"{name:<44}{files[name]:>6}{code[name]:>8}{imports[name]:>8}" for name in names]
+            found[name].append((1, *counted(path.read_text(encoding="utf-8"))))
+    sums = {name: map(sum, zip(*found[name], strict=True)) for name in sorted(found, key=lambda name: name == "all")}
+    return ["{:<44}{:>6}{:>8}{:>8}".format(name, *numbers) for name, numbers in sums.items()]
 
 
 def main() -> None:

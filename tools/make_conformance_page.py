@@ -3,26 +3,22 @@
 The answers stand in tests/peers/figures.json (tools/make_peer_figures.py), calibrant's own are computed here.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from studies.claims import table
-from tools.make_peer_figures import AGREEMENT, CONFORMANCE, HERE, NAMES, OURS, answer, rows, says
+from tests.peers.test_agreement import AGREEMENT, CONFORMANCE, OURS, STORED, rows, says
+from tools.make_peer_figures import NAMES, answer
 
-ROOT = Path(__file__).parents[1]
-STORED = json.loads((HERE / "figures.json").read_text())
 CLOSE = 1e-6
 """An answer this near is right: some peers count in single precision."""
-
-SPELT = {"pycalib": "PyCalib"}
 
 
 def named(peer: str) -> str:
     """Name of a peer as its authors write it."""
-    return SPELT.get(peer, peer)
+    return "PyCalib" if peer == "pycalib" else peer
 
 
 def number(value: Any) -> str:
@@ -36,7 +32,7 @@ def is_right(value: Any, right: Any) -> bool:
     """Whether an answer is the right one; an error that was raised is a text."""
     if right == "refuse" or isinstance(value, str) or value is None:
         return right == "refuse" and isinstance(value, str)
-    return bool(np.allclose(value, right, rtol=0.0, atol=CLOSE))
+    return np.allclose(value, right, rtol=0.0, atol=CLOSE)
 
 
 def right_of(asked: dict[str, Any]) -> str:
@@ -48,9 +44,9 @@ def agreement() -> str:
     """What is compared, with whom, and how far apart the answers are."""
     body = []
     for figure in AGREEMENT["figure"]:
-        ours = says(OURS, rows(STORED["inputs"][figure["input"]]), figure["calibrant"])
+        ours = np.asarray(says(OURS, rows(figure["input"]), figure["calibrant"]))
         theirs = STORED["figures"][figure["name"]]
-        far = max(float(np.max(np.abs(np.asarray(value) - np.asarray(ours)))) for value in theirs.values())
+        far = max(float(np.max(np.abs(np.asarray(value) - ours))) for value in theirs.values())
         limit = f"{figure['tolerance']:g}: {figure['reason']}" if "tolerance" in figure else "1e-8"
         body.append([figure["name"], ", ".join(map(named, theirs)), "0" if far == 0 else f"{far:.0e}", limit])
     return table(["figure", "peers", "largest difference", "asked for"], body)
@@ -129,4 +125,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    (ROOT / "docs" / "conformance.md").write_text(page(), encoding="utf-8")
+    (Path(__file__).parents[1] / "docs" / "conformance.md").write_text(page(), encoding="utf-8")
