@@ -107,8 +107,7 @@ def judged(case: Case) -> tuple[str, list[str]]:
     begun = time.process_time()
     outcome, value, said, faults = _called(case, names)
     seconds = time.process_time() - begun
-    own = [name for name in "ypwqt" if names[name] is not untouched[name]]  # a column of the tests is there once
-    faults += [f"the input {name} was changed" for name in own if _print(names[name]) != _print(untouched[name])]
+    faults += [f"the input {name} was changed" for name in "ypwqt" if _print(names[name]) != _print(untouched[name])]
     faults += ["the global state of NumPy or random was changed"] if _surroundings() != before else []
     faults += [f"it took more than {MOST_SECONDS} s"] if seconds > MOST_SECONDS else []
     if outcome == "accepted":

@@ -255,8 +255,6 @@ def _twin(random: Random, name: str, rows: Rows, options: dict[str, str]) -> tup
     of_rows = {entry.target.__name__ for entry in entries("metric").values()}  # no order, no folds, no draws
     if name not in of_rows or any(part in text for text in own for part in MISFITS):
         return (), ""
-    if rows.are_same:
-        return rows.plain, "the same numbers in another container"
     if rows.are_usual and rows.marks[2] == "count" and random.random() < 0.5:
         return (*rows.lines, REPEATED), "integer weights are repeated rows"
     return ((*rows.lines, PERMUTED), "the order of the rows does not matter") if rows.are_usual else ((), "")
@@ -292,8 +290,7 @@ def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Cas
     new = random.choice(("p", "p", "q", extremes))
     reason = "" if options.get("input") and rows.refuse in AS_DECLARED else rows.refuse
     call = f"{homes()[name]}.{name}({words}).fit(p, y, w).predict_proba({new})"
-    twin = (rows.plain, "the same numbers in another container") if rows.are_same else ((), "")
-    return Case(name, rows.lines, call, refuse or reason, *twin)
+    return Case(name, rows.lines, call, refuse or reason)
 
 
 def _of_classifier(random: Random, rows: Rows, options: dict[str, str], inner: str, refuse: str) -> Case:

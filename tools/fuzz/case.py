@@ -11,8 +11,7 @@ import numpy as np
 IMPORTS = """import datetime as dt, numpy as np, pandas as pd, polars as pl, pyarrow as pa, scipy.sparse as sp, calibrant
 from decimal import Decimal
 from fractions import Fraction
-from sklearn.naive_bayes import GaussianNB
-from tests.laws.test_containers import NEITHER"""
+from sklearn.naive_bayes import GaussianNB"""
 
 
 @dataclass(frozen=True)
