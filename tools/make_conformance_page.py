@@ -16,11 +16,6 @@ CLOSE = 1e-6
 """An answer this near is right: some peers count in single precision."""
 
 
-def named(peer: str) -> str:
-    """Name of a peer as its authors write it."""
-    return "PyCalib" if peer == "pycalib" else peer
-
-
 def number(value: Any) -> str:
     """A value for people."""
     if isinstance(value, list):
@@ -48,7 +43,7 @@ def agreement() -> str:
         theirs = STORED["figures"][figure["name"]]
         far = max(float(np.max(np.abs(np.asarray(value) - ours))) for value in theirs.values())
         limit = f"{figure['tolerance']:g}: {figure['reason']}" if "tolerance" in figure else "1e-8"
-        body.append([figure["name"], ", ".join(map(named, theirs)), "0" if far == 0 else f"{far:.0e}", limit])
+        body.append([figure["name"], ", ".join(theirs), "0" if far == 0 else f"{far:.0e}", limit])
     return table(["figure", "peers", "largest difference", "asked for"], body)
 
 
@@ -60,7 +55,7 @@ def grid(asked: dict[str, Any]) -> str:
     for peer, call in asked["call"].items():
         is_own = peer == "calibrant"
         said = [answer(OURS, q["given"], call) if is_own else stored[q["name"]][peer] for q in questions]
-        body.append([named(peer), *(cell(value, q["right"]) for value, q in zip(said, questions, strict=True))])
+        body.append([peer, *(cell(value, q["right"]) for value, q in zip(said, questions, strict=True))])
     return "\n".join(inputs) + "\n\n" + table(["", *map(str, range(1, len(questions) + 1))], body)
 
 
@@ -74,8 +69,8 @@ def cell(value: Any, right: Any) -> str:
 def case(entry: dict[str, Any]) -> str:
     """One finding: the input, what the peer says, what calibrant says."""
     theirs = STORED["cases"][entry["name"]]
-    lines = [f"### {named(entry['peer'])}: {entry['name'][0].lower()}{entry['name'][1:]}", "", "```py"]
-    lines += [*entry["given"].split("; "), "", f"{entry['call']}", f"# {named(entry['peer'])}: {number(theirs)}"]
+    lines = [f"### {entry['peer']}: {entry['name'][0].lower()}{entry['name'][1:]}", "", "```py"]
+    lines += [*entry["given"].split("; "), "", f"{entry['call']}", f"# {entry['peer']}: {number(theirs)}"]
     if entry["calibrant"]:
         ours = answer(OURS, entry["given"], entry["calibrant"])
         lines += ["", entry["calibrant"], f"# calibrant: {number(ours)}"]
@@ -88,13 +83,13 @@ def intervals() -> str:
     body = []
     for peer, found in study["of"].items():
         shares = (found["intervals"] / study["runs"], found["hold the truth"], found["hold their own estimate"])
-        body.append([named(peer), *(f"{share:.0%}" for share in shares), f"`{found['call']}`"])
+        body.append([peer, *(f"{share:.0%}" for share in shares), f"`{found['call']}`"])
     return table(["", "made", "of these hold the true error, zero", "hold their own estimate", "call"], body)
 
 
 def page() -> str:
     """The whole page."""
-    versions = ", ".join(f"{named(name)} {number}" for name, number in STORED["versions"].items())
+    versions = ", ".join(f"{name} {number}" for name, number in STORED["versions"].items())
     study = STORED["intervals"]
     parts = [
         "# Conformance",
@@ -117,9 +112,9 @@ def page() -> str:
         "## Findings",
         *(case(entry) for entry in CONFORMANCE["case"]),
         "## What peers do that calibrant does not",
-        "\n".join(f"* {named(entry['peer'])}: {entry['what']}" for entry in CONFORMANCE["beyond"]),
+        "\n".join(f"* {entry['peer']}: {entry['what']}" for entry in CONFORMANCE["beyond"]),
         "## Names in the calls",
-        *(f"{named(peer)}:\n\n```py\n{text.strip()}\n```" for peer, text in {**NAMES, "calibrant": OURS}.items()),
+        *(f"{peer}:\n\n```py\n{text.strip()}\n```" for peer, text in {**NAMES, "calibrant": OURS}.items()),
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -253,11 +253,11 @@ def _twin(random: Random, name: str, rows: Rows, options: dict[str, str]) -> tup
     """Return lines that make rows of which a metric, or the statistic of a test, must be the same, and why."""
     own = {text for option, text in options.items() if option != "sample_weight"}
     of_rows = {entry.target.__name__ for entry in entries("metric").values()}  # no order, no folds, no draws
-    if name not in of_rows or any(part in text for text in own for part in MISFITS):
+    if name not in of_rows or not rows.are_usual or any(part in text for text in own for part in MISFITS):
         return (), ""
-    if rows.are_usual and rows.marks[2] == "count" and random.random() < 0.5:
+    if rows.marks[2] == "count" and random.random() < 0.5:
         return (*rows.lines, REPEATED), "integer weights are repeated rows"
-    return ((*rows.lines, PERMUTED), "the order of the rows does not matter") if rows.are_usual else ((), "")
+    return (*rows.lines, PERMUTED), "the order of the rows does not matter"
 
 
 # Calibrators
