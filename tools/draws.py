@@ -19,15 +19,6 @@ def is_clear(refusal: str) -> bool:
     return len(refusal) <= LONGEST and PARTS.fullmatch(refusal) is not None
 
 
-def parser_of(name: str, doc: str | None) -> argparse.ArgumentParser:
-    """Return the parser of a tool that draws until a time is over, or a number of draws is reached."""
-    parser = argparse.ArgumentParser(prog=f"python -m tools.{name}", description=doc)
-    parser.add_argument("seconds", type=float, nargs="?", default=60)
-    parser.add_argument("seed", type=int, nargs="?", default=0)
-    parser.add_argument("--most", type=int, default=10**9, metavar="N", help="stop after so many draws")
-    return parser
-
-
 def judge_draws(judge: Judge, seconds: float, seed: int, most: int) -> Counter[str]:
     """Draw until the time is over; print each kind of fault of a thing once, and count how all ended."""
     end, count, seen = time.monotonic() + seconds, Counter[str](), set[tuple[str, str]]()
@@ -40,3 +31,18 @@ def judge_draws(judge: Judge, seconds: float, seed: int, most: int) -> Counter[s
                 seen.add(kind)
                 print(f"\n# {what}: {fault} (seed {seed}, number {number})\n{shown}", flush=True)
     return count
+
+
+def run(name: str, doc: str | None, work: Callable[..., Counter[str]], things: str, accepted: str) -> int:
+    """Draw as long and as often as the command line says; print a summary, and return 1 where there was a fault."""
+    parser = argparse.ArgumentParser(prog=f"python -m tools.{name}", description=doc)
+    parser.add_argument("seconds", type=float, nargs="?", default=60)
+    parser.add_argument("seed", type=int, nargs="?", default=0)
+    parser.add_argument("--most", type=int, default=10**9, metavar="N", help="stop after so many draws")
+    options = parser.parse_args()
+    count = work(options.seconds, options.seed, most=options.most)
+    print(
+        f"{count.total()} {things}: {count['accepted']} {accepted}, {count['refused']} were refused with a message; "
+        f"{count['broken']} broke a promise (seed {options.seed})"
+    )
+    return int(count["broken"] > 0)

@@ -94,7 +94,8 @@ def page() -> str:
     parts = [
         "# Conformance",
         "What calibrant's peers say of the same inputs: where they agree, where they differ and who is right, and what they do "
-        "that calibrant does not. Every answer was made by running it; `tools/make_peer_figures.py` stored them, and the tests "
+        "that calibrant does not. Every answer was made by running it; `tools/make_peer_figures.py` stored them (intervals: "
+        "that of commit 6c24639e), and the tests "
         f"compare calibrant with them. Python {STORED['python']}; {versions}.",
         "## Where all agree",
         agreement(),

@@ -35,7 +35,7 @@ from calibrant import load_calibrator
 from calibrant._core.checksum import checksum_of
 from calibrant.cli import main as calibrant
 from tests.laws import test_saved_calibrators as law
-from tools.draws import is_clear, judge_draws, parser_of
+from tools.draws import is_clear, judge_draws, run
 from tools.fuzz.rows import TABLES
 
 # What can happen to a file: to its bytes, to its text, and to what it says.
@@ -205,6 +205,9 @@ GIGABYTES = 6
 MOST_GROWTH = 300_000
 """Kilobytes by which a file of some kilobytes may make the process grow."""
 
+FAULTS = Path(tempfile.gettempdir(), "calibrant_faults")
+"""Where files with a fault are kept."""
+
 MOST_SECONDS, PATIENCE = 10.0, 60
 """Of computing, and of time, after which the process is ended."""
 
@@ -230,12 +233,12 @@ class Reader:
 
 
 def judged(path: Path, seed: str) -> tuple[str, list[str]]:
-    """Read a file; return whether it was read or refused, and its faults."""
+    """Read a file; return whether it was accepted or refused, and its faults."""
     random, folder = Random(seed), path.parent
     before, grown, begun = set(folder.iterdir()), _kilobytes(), time.process_time()
     signal.alarm(PATIENCE)
     try:
-        outcome, faults = (_loaded if path.suffix == ".json" else _run)(path, random)
+        outcome, faults = (_loaded if path.suffix == ".json" else _commanded)(path, random)
     except BaseException as error:
         outcome, faults = "broken", [f"{type(error).__name__} came out: {error}"[:400]]
     signal.alarm(0)
@@ -244,7 +247,7 @@ def judged(path: Path, seed: str) -> tuple[str, list[str]]:
     if (more := _kilobytes() - grown) > MOST_GROWTH:
         faults.append(f"it took {more / 1000:.0f} MB")
     left = set(folder.iterdir()) - before
-    if (outcome != "read" and left) or any(part.name.endswith(".part") for part in left):
+    if (outcome != "accepted" and left) or any(part.name.endswith(".part") for part in left):
         faults.append(f"it left {[part.name for part in left]}")
     for part in left:
         part.unlink()
@@ -266,10 +269,10 @@ def _loaded(path: Path, _: Random) -> tuple[str, list[str]]:
         prob = calibrator.predict_proba(law.rows_for(calibrator))
     sums = getattr(calibrator, "normalize", True)
     is_sound = ((prob >= 0.0) & (prob <= 1.0)).all() and not (sums and np.abs(prob.sum(axis=1) - 1.0).max() > 1e-8)
-    return "read", [] if is_sound else ["it gives no probabilities"]
+    return "accepted", [] if is_sound else ["it gives no probabilities"]
 
 
-def _run(path: Path, random: Random) -> tuple[str, list[str]]:
+def _commanded(path: Path, random: Random) -> tuple[str, list[str]]:
     """Run a command on predictions, or on the state of a monitor."""
     is_as_written = path.suffix != ".state" or _fits(path)
     at, out, saved = str(path), str(path.with_name(f"out{path.suffix}")), str(path.with_name("out.json"))
@@ -286,7 +289,7 @@ def _run(path: Path, random: Random) -> tuple[str, list[str]]:
         warnings.simplefilter("ignore")
         code = calibrant(command)
     if code == 0:
-        return "read", [] if is_as_written else ["a state that does not match its checksum was read"]
+        return "accepted", [] if is_as_written else ["a state that does not match its checksum was read"]
     if code != 2:
         return "broken", [f"{command[0]} ended with code {code}"]
     return _refused(said.getvalue().rstrip("\n").split("calibrant: error: ")[-1])
@@ -304,7 +307,7 @@ def _refused(message: str) -> tuple[str, list[str]]:
     return "refused", [] if is_clear(message) else [f"an unclear refusal: {message[:300]!r}"]
 
 
-def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Counter[str]:
+def mutate(seconds: float, seed: int, *, most: int = 10**9, kept: Path = FAULTS) -> Counter[str]:
     """Change files until the time is over; keep and print those with a fault."""
     reader, of_ending = Reader(), dict[str, list[bytes]]()
     with tempfile.TemporaryDirectory() as name:
@@ -329,19 +332,5 @@ def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Count
     return count
 
 
-def main() -> int:
-    """Change files, print the totals, and return 1 where there was a fault."""
-    parser = parser_of("mutate_files", __doc__)
-    faults = Path(tempfile.gettempdir(), "calibrant_faults")
-    parser.add_argument("--keep", type=Path, default=faults, help="where faults go")
-    arguments = parser.parse_args()
-    count = mutate(arguments.seconds, arguments.seed, arguments.keep, most=arguments.most)
-    print(
-        f"{count.total()} changed files: {count['refused']} were refused with a message, {count['read']} were read as they "
-        f"were; {count['broken']} faults (seed {arguments.seed})"
-    )
-    return int(count["broken"] > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("mutate_files", __doc__, mutate, "changed files", "were read as they were"))

@@ -82,9 +82,9 @@ def test_each_broken_law_is_seen(fault, function, monkeypatch):
 
 
 def test_a_few_files_have_no_fault(tmp_path):
-    count = mutate(60, 17, tmp_path / "faults", most=36)
-    assert count["refused"] + count["read"] == count.total() == 36
-    assert count["read"] > 0
+    count = mutate(60, 17, kept=tmp_path / "faults", most=36)
+    assert count["refused"] + count["accepted"] == count.total() == 36
+    assert count["accepted"] > 0
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_what_nothing_has_happened_to_is_read(files):
     assert len(files) == 1 + len(SAVED) + 4 * len(tables())
     for path in files:
         if path.suffix in (".json", ".state") or "table0" in path.name:
-            assert mutate_files.judged(path, "1") == ("read", []), path
+            assert mutate_files.judged(path, "1") == ("accepted", []), path
 
 
 def test_a_changed_state_that_is_read_is_a_fault(files, monkeypatch):
@@ -106,7 +106,7 @@ def test_a_changed_state_that_is_read_is_a_fault(files, monkeypatch):
         state.write_text(state.read_text().replace(f'"{name}": 40', f'"{name}": 41'))
         assert mutate_files.judged(state, "0") == ("refused", [])
         monkeypatch.setattr(mutate_files, "calibrant", lambda command: 0)
-        assert mutate_files.judged(state, "0") == ("read", ["a state that does not match its checksum was read"])
+        assert mutate_files.judged(state, "0") == ("accepted", ["a state that does not match its checksum was read"])
         monkeypatch.undo()
 
 

@@ -24,7 +24,7 @@ import pandas
 import calibrant
 from calibrant._core.lazy import load
 from calibrant.metrics.kinds import metrics
-from tools.draws import is_clear, judge_draws, parser_of
+from tools.draws import is_clear, judge_draws, run
 from tools.fuzz.calls import drawn_case, targets
 from tools.fuzz.case import Case, made, numbers
 
@@ -228,19 +228,5 @@ def fuzz(seconds: float, seed: int, *, names: tuple[str, ...] = (), most: int = 
     return judge_draws(judge, seconds, seed, most)
 
 
-def main() -> int:
-    """Fuzz, print a summary, and return 1 where a law is broken."""
-    parser = parser_of("fuzz", __doc__)
-    parser.add_argument("--only", default="", metavar="A,B", help="only these public names")
-    arguments = parser.parse_args()
-    names = tuple(filter(None, arguments.only.split(",")))
-    count = fuzz(arguments.seconds, arguments.seed, names=names, most=arguments.most)
-    print(
-        f"{count.total()} calls of {len(targets())} public names: {count['accepted']} returned a result, "
-        f"{count['refused']} were refused with a message; {count['broken']} broke a promise (seed {arguments.seed})"
-    )
-    return int(count["broken"] > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("fuzz", __doc__, fuzz, f"calls of {len(targets())} public names", "returned a result"))
