@@ -22,7 +22,11 @@ from tools.fuzz.rows import TABLES, Rows, drawn_rows, listed
 
 NEVER = listed(TABLES["options"]["never"])
 HOSTILE = (*NEVER, *listed(TABLES["options"]["unusual"]))
-BY_NAME = {name: listed(block) for name, block in TABLES["by_name"].items()}
+BY_NAME = {name: listed(block) for name, block in TABLES["by_name"].items()} | {"metric": (), "test": ()}
+BY_NAME |= {name: (*map(repr, entries(name)), *BY_NAME[name]) for name in ("notion", "metric")}
+BINNINGS = (*entries("binning").values(), *entries("simplex-binning").values())
+BY_NAME["binning"] += tuple(f"calibrant.binning.{entry.target.__name__}()" for entry in BINNINGS)
+BY_NAME["test"] += tuple(f"calibrant.significance.{entry.target.__name__}" for entry in entries("test").values())
 
 FEW_RESAMPLES = ("n_resamples", "resolution", "n_thresholds")
 """Always given: their defaults take long, and the laws do not depend on them."""
@@ -85,16 +89,8 @@ def learned_words(target: Callable[..., Any], name: str) -> tuple[str, ...]:
 def valid_values(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     """Return source text for values that may make sense."""
     hint = hints(target)[name]
-    registered: tuple[str, ...] = ()
-    if name in ("notion", "metric"):
-        registered = tuple(map(repr, entries(name)))
-    elif name == "binning":
-        kinds_of_bins = (*entries("binning").values(), *entries("simplex-binning").values())
-        registered = tuple(f"calibrant.binning.{entry.target.__name__}()" for entry in kinds_of_bins)
-    elif name == "test" and not literals(hint):
-        registered = tuple(f"calibrant.significance.{entry.target.__name__}" for entry in entries("test").values())
-    if registered or name in BY_NAME:
-        return (*literals(hint), *registered, *BY_NAME.get(name, ()))
+    if name in BY_NAME:
+        return (*literals(hint), *BY_NAME[name])
     words = (*literals(hint), *(learned_words(target, name) if str in kinds(hint) or isinstance(hint, str) else ()))
     return (*words, *(value for kind in kinds(hint) for value in PLAIN[kind]))
 
@@ -219,10 +215,9 @@ def _data_options(random: Random, rows: Rows, hostile: float) -> dict[str, str]:
     """Draw what every metric and curve accepts about its data."""
     if random.random() < 0.6:
         return {}
-    words = {"input": ("'probability'", "'logit'"), "rows": ("'as-given'", "'normalize'", "'percent'")}
     unfit = {"sample_weight", *(["y_pred"] if rows.is_table else [])}
     name = random.choice(sorted(set(DataOptions.__annotations__) - unfit))
-    return {name: random.choice(words.get(name) or BY_NAME[name]) if random.random() > hostile / 2 else "'xyzzy'"}
+    return {name: random.choice(BY_NAME[name]) if random.random() > hostile / 2 else "'xyzzy'"}
 
 
 def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> str:
@@ -304,11 +299,11 @@ def _of_classifier(random: Random, rows: Rows, options: dict[str, str], inner: s
 
 def undrawn() -> list[str]:
     """Return the parameters without a default for which nothing is known to be drawn: such names are called in vain."""
-    given, missing = {*GIVEN, "calibrator"}, []
-    for name in functions():
-        target = load(name)
-        for parameter, facts in inspect.signature(target).parameters.items():
-            needed = facts.default is facts.empty and facts.kind != facts.VAR_KEYWORD and parameter not in given
-            if needed and not _result_for(Random(0), target, parameter) and not valid_values(target, parameter):
-                missing.append(f"{name}({parameter}=)")
-    return missing
+    parameters = [(name, *of) for name in functions() for of in inspect.signature(load(name)).parameters.items()]
+    needed = [(n, p) for n, p, of in parameters if of.default is of.empty and of.kind != of.VAR_KEYWORD]
+    return [
+        f"{name}({parameter}=)"
+        for name, parameter in needed
+        if not {parameter} & {*GIVEN, "calibrator"}
+        and not (_result_for(Random(0), load(name), parameter) or valid_values(load(name), parameter))
+    ]

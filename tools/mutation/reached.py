@@ -1,7 +1,6 @@
 """Which tests reach a line, from one run of `make test` with coverage's contexts, and in which order to try them."""
 
 import ast
-import json
 import os
 import re
 import subprocess
@@ -10,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
+from xml.etree import ElementTree
 
 from coverage import CoverageData
 
@@ -19,7 +19,7 @@ KEPT = Path(os.environ.get("CALIBRANT_MUTATION", "build/mutation"))
 OF_ALL = "tests/test_public_api.py"
 """Looks at every declaration, so that no line of it tells coverage at which."""
 
-COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.jsonl"
+COVERED, SECONDS = KEPT / "coverage", KEPT / "seconds.xml"
 NEAR = 4
 """Files of tests that are tried first."""
 
@@ -30,21 +30,16 @@ FOLDERS = {"calibrators", "curves", "metrics", "plots", "kernels", "fits", "base
 def record() -> None:
     """Run the tests once, and keep which lines each of them reaches and how long it takes."""
     KEPT.mkdir(parents=True, exist_ok=True)
-    SECONDS.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "--numprocesses", "auto", "-q", "-m", "not deep"]
     command += ["-p", "tools.progress", "--cov", "--cov-context=test", "--cov-report="]
-    kept = {"COVERAGE_FILE": str(COVERED.resolve()), "CALIBRANT_SECONDS": str(SECONDS.resolve())}
-    subprocess.run(command, check=True, env=os.environ | kept)
+    command += [f"--junit-xml={SECONDS}", "-o", "junit_family=xunit1"]
+    subprocess.run(command, check=True, env=os.environ | {"COVERAGE_FILE": str(COVERED.resolve())})
 
 
 def seconds_of_tests() -> dict[str, float]:
     """Return the seconds of each test that passed, with what it took to set up."""
-    seconds, passed = Counter[str](), set()
-    for line in SECONDS.read_text().splitlines():
-        test, duration, outcome = json.loads(line)
-        seconds[test] += duration
-        passed |= {test} if outcome == "passed" else set()
-    return {test: seconds[test] for test in seconds if test in passed}
+    passed = (test.attrib for test in ElementTree.parse(SECONDS).iter("testcase") if not len(test))
+    return {f"{test['file']}::{test['name']}": float(test["time"]) for test in passed}
 
 
 class Reached:
