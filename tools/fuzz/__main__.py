@@ -85,18 +85,13 @@ HOME = str(Path(calibrant.__file__).parent)
 MOST_SECONDS, STUCK = 30, 300
 """Seconds of computing that a call may take, the rows are few; and after which one that does not return ends the whole run."""
 
-OF_ESTIMATORS = tuple(
-    os.path.join("sklearn", *part) for part in (("utils", "validation.py"), ("model_selection", "_split.py"))
-)
+OF_ESTIMATORS = ("sklearn/utils/validation.py", "sklearn/model_selection/_split.py")
 """Where scikit-learn refuses, in its own words, what its checks of estimators ask to be refused, and folds without a class."""
 
 OF_FITS = ("ConvergenceWarning", "DataConversionWarning")
 """Warnings that scikit-learn's contract asks of estimators."""
 
-OF_OTHERS = (
-    *("does not have valid feature names", "members, which is less than n_splits"),
-    "Conversion of an array with ndim > 0",
-)
+OF_OTHERS = re.compile(r"does not have valid feature names|less than n_splits|Conversion of an array with ndim > 0")
 """What scikit-learn says of an array given to what was fitted to a table, and where a class has fewer rows than folds; and an
 older NumPy of cells that are lists."""
 
@@ -154,8 +149,8 @@ def _show(value: Any) -> None:
 def _is_due(warned: warnings.WarningMessage) -> bool:
     """Whether a warning is the library's, or one that scikit-learn must give."""
     of_model = warned.category is RuntimeWarning and "/sklearn/" in warned.filename  # on columns that do not vary
-    of_others = any(words in str(warned.message) for words in OF_OTHERS) or warned.category.__name__ in OF_FITS
-    return of_model or of_others or issubclass(warned.category, calibrant.exceptions.CalibrationWarning)
+    of_others = OF_OTHERS.search(str(warned.message)) or warned.category.__name__ in OF_FITS
+    return bool(of_model or of_others) or issubclass(warned.category, calibrant.exceptions.CalibrationWarning)
 
 
 def _of_refusal(case: Case, error: Exception) -> list[str]:

@@ -9,17 +9,15 @@ are included, numba's cache is empty for them. Changes that alter nothing are li
 import argparse
 import os
 import random
-import tempfile
 import time
 import tomllib
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from queue import SimpleQueue
 
 from tools.mutation.operators import Mutant, sites
 from tools.mutation.reached import SECONDS, Reached, record
-from tools.mutation.running import Copy
+from tools.mutation.running import fate_of
 
 SOURCE = Path("src/calibrant")
 ROWS = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text())["mutant"]
@@ -43,12 +41,9 @@ def main() -> None:
     if options.record or not SECONDS.exists():
         record()
     begun, drawn, tests = time.monotonic(), sample(options.n, options.seed), Reached(SOURCE)
-    copies: SimpleQueue[Copy] = SimpleQueue()
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
-        for number in range(options.jobs):
-            copies.put(Copy(SOURCE, Path(folder) / str(number)))
-        found: list[Judged] = []
-        for done in as_completed(pool.submit(judge, mutant, tests, copies, options.seconds) for mutant in drawn):
+    found: list[Judged] = []
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for done in as_completed(pool.submit(judge, mutant, tests, options.seconds) for mutant in drawn):
             mutant, fate, test, seconds = done.result()
             found.append((mutant, fate, test, seconds))
             print(f"{len(found):4} {fate:10} {seconds:6.1f} s  {mutant}  {test}", flush=True)
@@ -64,8 +59,8 @@ def sample(n: int, seed: int) -> list[Mutant]:
     return [rng.choice(lines[line]) for line in rng.sample(sorted(lines), n)]
 
 
-def judge(mutant: Mutant, tests: Reached, copies: SimpleQueue[Copy], seconds: float) -> Judged:
-    """Run a mutant's tests in two goes, so that most mutants collect a few files only, in a copy that is free."""
+def judge(mutant: Mutant, tests: Reached, seconds: float) -> Judged:
+    """Run a mutant's tests in two goes, so that most mutants collect a few files only."""
     if mutant.change() in EQUIVALENT:
         return mutant, "equivalent", EQUIVALENT[mutant.change()], 0.0
     fate, test, left, spent = "survived", "", seconds, 0.0
@@ -76,9 +71,8 @@ def judge(mutant: Mutant, tests: Reached, copies: SimpleQueue[Copy], seconds: fl
                 chosen.append(name)
                 left -= tests.seconds[name]
         if chosen and fate == "survived":
-            copy, begun = copies.get(), time.monotonic()
-            fate, test = copy.fate(mutant, chosen, before - left)
-            copies.put(copy)
+            begun = time.monotonic()
+            fate, test = fate_of(mutant, SOURCE, chosen, before - left)
             spent += time.monotonic() - begun
     return mutant, fate, test or f"{seconds - left:.0f} s of tests", spent
 

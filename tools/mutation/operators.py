@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 LOOK = frozenset([
-    "alpha", "aspect", "bbox_to_anchor", "capsize", "cmap", "color", "colors", "columnspacing", "dpi", "ecolor",
-    "edgecolor", "facecolor", "figsize", "fontsize", "handlelength", "height_ratios", "hspace", "labelpad",
-    "labelrotation", "labelsize", "length", "levels", "linestyle", "linewidth", "linewidths", "loc", "lw",
-    "markersize", "ncol", "pad", "rotation", "shrink", "size", "stacklevel", "vmax", "vmin", "width_ratios", "wspace",
-    "xytext", "zorder", "s", "maxsize",
+    "alpha", "aspect", "bbox_to_anchor", "cmap", "color", "colors", "dpi", "edgecolor", "figsize", "fontsize",
+    "handlelength", "height_ratios", "labelsize", "length", "levels", "linestyle", "linewidth", "linewidths", "loc",
+    "markersize", "maxsize", "pad", "rotation", "shrink", "size", "stacklevel", "width_ratios", "zorder",
 ])  # fmt: skip
 WORDS_ONLY = frozenset({"__repr__", "__str__", "_repr_html_", "_repr_mimebundle_"})
 

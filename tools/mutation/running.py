@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from tools.mutation.operators import Mutant
@@ -18,33 +19,24 @@ PYTEST += ["-p", "tools.mutation.inside"]
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", flags=re.M)
 
 
-class Copy:
-    """A copy of the package in which mutants live, one at a time."""
+def fate_of(mutant: Mutant, source: Path, tests: list[str], seconds: float) -> tuple[str, str]:
+    """Run the tests in their order until one fails, or until all take many times the seconds that they should.
 
-    def __init__(self, source: Path, folder: Path) -> None:
-        self.source, self.folder = source, folder
-        shutil.copytree(source, self.folder / source.name)
-
-    def fate(self, mutant: Mutant, tests: list[str], seconds: float) -> tuple[str, str]:
-        """Run the tests in their order until one fails, or until all take many times as long as they should.
-
-        Return whether the mutant is "killed", "timeout" or "survived", and by which test.
-        """
-        place = self.folder / self.source.name / mutant.path.relative_to(self.source)
-        place.write_bytes(mutant.applied())
-        wanted, caches = self.folder / "tests.txt", self.folder / "numba"
+    Return whether the mutant is "killed", "timeout" or "survived", and by which test.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        package, wanted = Path(folder, source.name), Path(folder, "tests.txt")
+        shutil.copytree(source, package)
+        (package / mutant.path.relative_to(source)).write_bytes(mutant.applied())
         wanted.write_text("\n".join(tests))
-        paths = os.pathsep.join(map(str, (self.folder, Path.cwd())))
-        own = {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "mutant"}
-        own |= {"NUMBA_CACHE_DIR": str(caches)} if "_kernels" in mutant.path.parts else {}
+        own = {"PYTHONPATH": f"{folder}{os.pathsep}{Path.cwd()}", "PYTHONDONTWRITEBYTECODE": "1"}
+        own |= {"HYPOTHESIS_PROFILE": "mutant"}
+        own |= {"NUMBA_CACHE_DIR": f"{folder}/numba"} if "_kernels" in mutant.path.parts else {}
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         child = subprocess.Popen([*PYTEST, f"@{wanted}"], env=os.environ | own, start_new_session=True, **streams)
         try:
             said, _ = child.communicate(timeout=START + 3 * seconds)
-            return ("killed", (FAILED.findall(said) or ["(import)"])[0]) if child.returncode else ("survived", "")
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
             return "timeout", child.communicate()[0].strip().rpartition("\n")[2]
-        finally:
-            shutil.copy2(mutant.path, place)
-            shutil.rmtree(caches, ignore_errors=True)
+    return ("killed", (FAILED.findall(said) or ["(import)"])[0]) if child.returncode else ("survived", "")
