@@ -23,13 +23,6 @@ def number(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def is_right(value: Any, right: Any) -> bool:
-    """Whether an answer is the right one; an error that was raised is a text."""
-    if right == "refuse" or isinstance(value, str) or value is None:
-        return right == "refuse" and isinstance(value, str)
-    return np.allclose(value, right, rtol=0.0, atol=CLOSE)
-
-
 def right_of(asked: dict[str, Any]) -> str:
     """The right answer for people."""
     return "an error" if asked["right"] == "refuse" else number(asked["right"])
@@ -60,10 +53,11 @@ def grid(asked: dict[str, Any]) -> str:
 
 
 def cell(value: Any, right: Any) -> str:
-    """Mark of one answer."""
-    if is_right(value, right):
-        return "✓"
-    return "refuses" if isinstance(value, str) else f"**{value:.3g}**"
+    """Mark of one answer; an error that was raised is a text."""
+    if isinstance(value, str):
+        return "✓" if right == "refuse" else "refuses"
+    is_right = right != "refuse" and np.allclose(value, right, rtol=0.0, atol=CLOSE)
+    return "✓" if is_right else f"**{value:.3g}**"
 
 
 def case(entry: dict[str, Any]) -> str:

@@ -9,7 +9,6 @@ import contextlib
 import io
 import json
 import resource
-import shutil
 import signal
 import sys
 import tempfile
@@ -146,7 +145,7 @@ OF_FORMAT = {".json": _document, ".state": _document, ".csv": _text, ".npz": _zi
 
 
 ROWS = 40
-CALIBRATOR, DAY = "calibrator0.json", "day.csv"
+CALIBRATOR, DAY = f"calibrator{list(law.SAVED).index('calibrator temperature')}.json", "day.csv"
 """A calibrator of three classes, for files of predictions, and a day of predictions, for states of monitors."""
 
 
@@ -181,10 +180,9 @@ def write(folder: Path) -> list[Path]:
         )
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
         calibrant(["monitor", str(days[0]), "--time", "at", "--state", str(made[0])])
-    first = "calibrator temperature"
-    for number, name in enumerate(sorted(law.SAVED, key=lambda name: name != first)):
+    for number, kept in enumerate(law.SAVED.values()):
         made.append(folder / f"calibrator{number}.json")
-        made[-1].write_text(json.dumps(law.SAVED[name]["document"], indent=2), encoding="utf-8")
+        made[-1].write_text(json.dumps(kept["document"], indent=2), encoding="utf-8")
     for number, table in enumerate(tables()):
         parquet, feather, csv, npz = (folder / f"table{number}.{end}" for end in ("parquet", "feather", "csv", "npz"))
         made += [parquet, feather, csv, npz]
@@ -212,11 +210,6 @@ MOST_SECONDS, PATIENCE = 10.0, 60
 """Of computing, and of time, after which the process is ended."""
 
 
-def limited() -> None:
-    """Leave a worker little memory."""
-    resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
-
-
 class Reader:
     """A worker process, started anew when a file has ended it."""
 
@@ -224,7 +217,8 @@ class Reader:
 
     def judged(self, path: Path, seed: str) -> tuple[str, list[str]]:
         """Return how reading a file ended, and its faults."""
-        self.pool = self.pool or ProcessPoolExecutor(1, get_context("spawn"), initializer=limited)
+        limit = (resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+        self.pool = self.pool or ProcessPoolExecutor(1, get_context("spawn"), resource.setrlimit, limit)
         try:
             return self.pool.submit(judged, path, seed).result()
         except BrokenProcessPool:
@@ -322,14 +316,11 @@ def mutate(seconds: float, seed: int, *, most: int = 10**9, kept: Path = FAULTS)
             outcome, faults = reader.judged(path, f"{seed} {number}")
             if faults:
                 kept.mkdir(exist_ok=True)
-                shutil.copy(path, copy)
+                copy.write_bytes(path.read_bytes())
             path.unlink()
             return ending, outcome, faults, str(copy)
 
-        count = judge_draws(judge, seconds, seed, most)
-    if reader.pool:
-        reader.pool.shutdown()
-    return count
+        return judge_draws(judge, seconds, seed, most)
 
 
 if __name__ == "__main__":

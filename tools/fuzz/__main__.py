@@ -3,12 +3,12 @@
 import contextlib
 import inspect
 import io
-import os
 import pickle
 import random as global_random
 import re
+import signal
 import sys
-import threading
+import tempfile
 import time
 import traceback
 import warnings
@@ -84,6 +84,9 @@ def alike(a: Any, b: Any, *, exact: bool) -> bool:
 HOME = str(Path(calibrant.__file__).parent)
 MOST_SECONDS, STUCK = 30, 300
 """Seconds of computing that a call may take, the rows are few; and after which one that does not return ends the whole run."""
+
+LAST = Path(tempfile.gettempdir(), "calibrant_last_call.py")
+"""What was called when the run ended like that, or crashed."""
 
 OF_ESTIMATORS = ("sklearn/utils/validation.py", "sklearn/model_selection/_split.py")
 """Where scikit-learn refuses, in its own words, what its checks of estimators ask to be refused, and folds without a class."""
@@ -202,22 +205,16 @@ def _print(value: Any) -> Any:
         return type(value)
 
 
-def _end(case: Case) -> None:
-    print(f"\nstill running after {STUCK} s:\n{case.snippet}", flush=True)
-    os._exit(1)
-
-
 def fuzz(seconds: float, seed: int, *, names: tuple[str, ...] = (), most: int = 10**9) -> Counter[str]:
     """Draw calls until the time is over, and print those that break a law."""
     names = names or targets()
 
     def judge(number: int, random: Random) -> tuple[str, str, list[str], str]:
         case = drawn_case(random, names[number % len(names)])
-        timer = threading.Timer(STUCK, _end, [case])
-        timer.daemon = True
-        timer.start()
+        LAST.write_text(case.snippet, encoding="utf-8")
+        signal.alarm(STUCK)
         outcome, faults = judged(case)
-        timer.cancel()
+        signal.alarm(0)
         return case.name, outcome, faults, case.snippet
 
     return judge_draws(judge, seconds, seed, most)

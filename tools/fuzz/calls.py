@@ -162,8 +162,7 @@ REPEATED = "k = np.asarray(w).astype(int); y, p, w = np.repeat(y, k), np.repeat(
 @cache
 def functions() -> tuple[str, ...]:
     """Return the names of the public functions."""
-    named = ((name, load(name)) for name in sorted(homes()))
-    return tuple(name for name, target in named if inspect.isfunction(target) and name not in ELSEWHERE)
+    return tuple(name for name in sorted(homes()) if name not in ELSEWHERE and inspect.isfunction(load(name)))
 
 
 @cache

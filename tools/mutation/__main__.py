@@ -63,7 +63,7 @@ def judge(mutant: Mutant, tests: Reached, seconds: float) -> Judged:
     """Run a mutant's tests in two goes, so that most mutants collect a few files only."""
     if mutant.change() in EQUIVALENT:
         return mutant, "equivalent", EQUIVALENT[mutant.change()], 0.0
-    fate, test, left, spent = "survived", "", seconds, 0.0
+    fate, test, left, begun = "survived", "", seconds, time.monotonic()
     for names in tests.ordered(mutant):
         chosen, before = [], left
         for name in names:
@@ -71,10 +71,8 @@ def judge(mutant: Mutant, tests: Reached, seconds: float) -> Judged:
                 chosen.append(name)
                 left -= tests.seconds[name]
         if chosen and fate == "survived":
-            begun = time.monotonic()
             fate, test = fate_of(mutant, SOURCE, chosen, before - left)
-            spent += time.monotonic() - begun
-    return mutant, fate, test or f"{seconds - left:.0f} s of tests", spent
+    return mutant, fate, test or f"{seconds - left:.0f} s of tests", time.monotonic() - begun
 
 
 def report(found: list[Judged], seconds: float) -> None:

@@ -82,10 +82,6 @@ def other(node: ast.expr, **parts: Any) -> str:
     return f"({ast.unparse(changed)})"
 
 
-def name_of(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
 def changes(node: ast.AST) -> Iterator[Change]:
     """Yield the changes of a node itself."""
     match node:
@@ -95,8 +91,7 @@ def changes(node: ast.AST) -> Iterator[Change]:
             yield node, "pass", "call removed"
         case ast.AugAssign(op=op):
             if type(op) in ARITHMETIC:
-                swapped = ast.AugAssign(node.target, ARITHMETIC[type(op)](), node.value)
-                yield node, ast.unparse(swapped), "arithmetic"
+                yield node, ast.unparse(ast.AugAssign(node.target, ARITHMETIC[type(op)](), node.value)), "arithmetic"
             yield node, "pass", "assignment removed"
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
             is_plain = isinstance(test, ast.Compare | ast.UnaryOp)
@@ -135,7 +130,8 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
     if isinstance(node.func, ast.Name) and node.func.id in NAMES:
         yield node.func, NAMES[node.func.id], "function"
     plain = [ast.unparse(argument) for argument in node.args[:2] if not isinstance(argument, ast.Starred)]
-    if len(plain) == 2 and plain[0] != plain[1] and name_of(node.func) not in SYMMETRIC:
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    if len(plain) == 2 and plain[0] != plain[1] and name not in SYMMETRIC:
         first, second, *rest = node.args
         yield node, other(node, args=[second, first, *rest]), "arguments swapped"
     for i, keyword in enumerate(node.keywords):

@@ -108,8 +108,7 @@ class Reached:
         tests = sorted(reached | {t for t in self.seconds if _file(t) in namesakes}, key=self.seconds.__getitem__)
         quickest = {test.partition("[")[0]: test for test in reversed(tests)}
         tests.sort(key=lambda test: quickest[test.partition("[")[0]] != test)
-        near_ones, others = ([t for t in tests if (_file(t) in near) == is_near] for is_near in (True, False))
-        return near_ones, others
+        return [t for t in tests if _file(t) in near], [t for t in tests if _file(t) not in near]
 
 
 def _file(test: str) -> str:
