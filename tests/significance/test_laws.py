@@ -96,32 +96,28 @@ WRONG = {
 
 
 def shares(head):
-    """Test, forecast and percentage of each cell of a table of the page."""
+    """Test and options, forecast and percentage of each cell of a table of the page."""
     lines = re.search(rf"^\| {re.escape(head)}.*\n(?:\|.*\n)+", PAGE, flags=re.M)[0].splitlines()
     first, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
-    return [(row[0], column, float(cell)) for row in rows for column, cell in zip(first[1:], row[1:], strict=True)]
-
-
-def of_page(name):
-    """Test of a row of the page and its options, such as "resampling of `ece`, draws"."""
-    word, metric = re.fullmatch(r"([\w -]+?)(?: of `(.*)`)?(?:,.*)?", name).groups()
-    draws = {"n_resamples": 99} if "draws" in name else {}
-    return word.lower().replace(" ", "-"), draws | ({"metric": metric} if metric else {})
+    for row, *cells in rows:
+        word, metric = re.fullmatch(r"([\w -]+?)(?: of `(.*)`)?(?:,.*)?", row).groups()
+        options = ({"n_resamples": 99} if "draws" in row else {}) | ({"metric": metric} if metric else {})
+        for column, cell in zip(first[1:], cells, strict=True):
+            yield pytest.param(word.lower().replace(" ", "-"), options, column, float(cell), id=f"{row}-{column}")
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize(
-    ("row", "column", "share"), shares("one event: size") + shares("power, n = 500 | over-confident | u")
+    ("name", "options", "column", "share"), [*shares("one event: size"), *shares("power, n = 500 | over-confident | u")]
 )
-def test_as_many_forecasts_of_an_event_are_rejected_as_the_page_says(row, column, share):
+def test_as_many_forecasts_of_an_event_are_rejected_as_the_page_says(name, options, column, share):
     """Within four standard errors of the difference, from the share of both together."""
-    kind, _, rows = column.rpartition("n = ")
-    n, (mean, spread) = int(rows) if column not in WRONG else 500, KINDS.get(kind.rstrip(", "), (0.0, 1.5))
-    rng, (name, options), rejected = np.random.default_rng(7), of_page(row), 0
+    n = int((re.findall(r"n = (\d+)", column) or [500])[0])
+    (mean, spread), truth = KINDS.get(column.partition(",")[0], (0.0, 1.5)), WRONG.get(column, expit)
+    rng, rejected = np.random.default_rng(7), 0
     for seed in range(RUNS):
-        z = rng.normal(mean, spread, n)
-        y = rng.random(n) < WRONG.get(column, expit)(z)
-        rejected += run(name, y, expit(z), **options, **({"rng": seed} if options else {})).pvalue <= 0.05
+        z, drawn = rng.normal(mean, spread, n), {"rng": seed} if options else {}
+        rejected += run(name, rng.random(n) < truth(z), expit(z), **options, **drawn).pvalue <= 0.05
     both = (RUNS_OF_PAGE * share / 100 + rejected) / (RUNS_OF_PAGE + RUNS)
     error = np.sqrt(both * (1.0 - both) * (1.0 / RUNS_OF_PAGE + 1.0 / RUNS))
     assert abs(rejected / RUNS - share / 100) <= 4.0 * error
@@ -138,10 +134,8 @@ ONE, A, B, HALVES, MANY = [0, 1], [0.2, 0.7], [0.3, 0.8], np.full((2, 2), 0.5), 
 LABELS = np.array([1, "a"], dtype=object)
 FOUR = ([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4])
 DRAWS = "n_resamples must be a whole number, at least 1; got"
-TCE, CUT = (
-    "got 'tce', the percentage of predictions that tests reject",
-    r"cut scores without .*; got .*\. Pass a number of",
-)
+TCE = "got 'tce', the percentage of predictions that tests reject"
+CUT = r"cut scores without .*; got .*\. Pass a number of"
 NORMS = ("kolmogorov_smirnov_test", "kuiper_test")
 REFUSALS = [
     ("paired_test", (ONE, HALVES, np.full((2, 3), 1 / 3)), {}, r"one shape; got \(2, 2\) and \(2, 3\)"),

@@ -29,38 +29,19 @@ def test_every_kind_of_public_name_is_called(name):
 
 
 def test_a_few_calls_break_no_law(capsys):
-    count = fuzz(
-        60, 5, names=("expected_calibration_error", "brier_score_loss", "reliability_curve", "PlattScaling"), most=40
-    )
+    names = ("expected_calibration_error", "brier_score_loss", "reliability_curve", "PlattScaling")
+    count = fuzz(60, 5, names=names, most=40)
     assert (count.total(), count["broken"]) == (40, 0), capsys.readouterr().out
     assert count["accepted"] > 10
     assert count["refused"] > 3
 
 
-def changing(y, p):
-    p[0] = 0.5
-    return 0.1
-
-
-def from_numpy(y, p):
-    return np.zeros(3) @ np.zeros(2)
-
-
-def warning(y, p):
-    return float(np.log(np.zeros(1))[0] * 0 + 0.1)
-
-
-def global_draw(y, p):
-    np.random.random()  # noqa: NPY002
-    return 0.1
-
-
 counter = iter(range(100))
 BROKEN = {
-    "the input p was changed": changing,
-    "a warning that is not the library's": warning,
-    "the global state": global_draw,
-    "the message is not the library's": from_numpy,
+    "the input p was changed": lambda y, p: p.fill(0.5) or 0.1,
+    "a warning that is not the library's": lambda y, p: float(np.log(np.zeros(1))[0] < 0.0),
+    "the global state": lambda y, p: np.random.random(),  # noqa: NPY002
+    "the message is not the library's": lambda y, p: np.zeros(3) @ np.zeros(2),
     "it raised KeyError": lambda y, p: {}["a"],
     "NaN in silence": lambda y, p: float("nan"),
     "outside of its range": lambda y, p: 1.5,
@@ -87,21 +68,16 @@ def test_a_few_files_have_no_fault(tmp_path):
     assert count["accepted"] > 0
 
 
-@pytest.fixture
-def files(tmp_path):
-    """Files that nothing has happened to."""
-    return write(tmp_path)
-
-
-def test_what_nothing_has_happened_to_is_read(files):
+def test_what_nothing_has_happened_to_is_read(tmp_path):
+    files = write(tmp_path)
     assert len(files) == 1 + len(SAVED) + 4 * len(tables())
     for path in files:
         if path.suffix in (".json", ".state") or "table0" in path.name:
             assert mutate_files.judged(path, "1") == ("accepted", []), path
 
 
-def test_a_changed_state_that_is_read_is_a_fault(files, monkeypatch):
-    state = next(path for path in files if path.suffix == ".state")
+def test_a_changed_state_that_is_read_is_a_fault(tmp_path, monkeypatch):
+    state, *_ = write(tmp_path)
     for name in ("n_rows", "next_row"):
         state.write_text(state.read_text().replace(f'"{name}": 40', f'"{name}": 41'))
         assert mutate_files.judged(state, "0") == ("refused", [])
@@ -120,7 +96,7 @@ def test_a_changed_state_that_is_read_is_a_fault(files, monkeypatch):
         (ValueError("two\nlines."), "an unclear refusal"),
     ],
 )
-def test_an_error_that_is_no_refusal_is_a_fault(error, fault, files, monkeypatch):
+def test_an_error_that_is_no_refusal_is_a_fault(error, fault, tmp_path, monkeypatch):
     monkeypatch.setattr(mutate_files, "load_calibrator", Mock(side_effect=error))
-    _, (found,) = mutate_files.judged(files[1], "0")
+    _, (found,) = mutate_files.judged(write(tmp_path)[1], "0")
     assert found.startswith(fault)
