@@ -150,10 +150,8 @@ def test_the_eighth_table():
 )
 def test_the_resampling_test(metric, strict, pvalue):
     """The figures have a standard error of 0.00008, two million draws; that of confidence may be half a digit off."""
-    draws = 40_000
-    test = cb.significance.resampling_test(
-        *RUNNING, metric=metric, binning=5, n_resamples=draws, strict=strict, correction=False, rng=1, **CLASSES
-    )
+    draws, options = 40_000, {"binning": 5, "correction": False, "rng": 1, **CLASSES}
+    test = cb.significance.resampling_test(*RUNNING, metric=metric, n_resamples=draws, strict=strict, **options)
     error = np.hypot(np.sqrt(pvalue * (1 - pvalue) / draws), 0.00008)
     assert test.pvalue == pytest.approx(pvalue, abs=4.5 * error)
 

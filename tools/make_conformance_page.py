@@ -3,26 +3,17 @@
 The answers stand in tests/peers/figures.json (tools/make_peer_figures.py), calibrant's own are computed here.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from studies.claims import table
-from tools.make_peer_figures import AGREEMENT, CONFORMANCE, HERE, NAMES, OURS, answer, rows, says
+from tests.peers.test_agreement import AGREEMENT, CONFORMANCE, OURS, STORED, rows, says
+from tools.make_peer_figures import NAMES, answer
 
-ROOT = Path(__file__).parents[1]
-STORED = json.loads((HERE / "figures.json").read_text())
 CLOSE = 1e-6
 """An answer this near is right: some peers count in single precision."""
-
-SPELT = {"pycalib": "PyCalib"}
-
-
-def named(peer: str) -> str:
-    """Name of a peer as its authors write it."""
-    return SPELT.get(peer, peer)
 
 
 def number(value: Any) -> str:
@@ -30,13 +21,6 @@ def number(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(number, value)) + "]"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def is_right(value: Any, right: Any) -> bool:
-    """Whether an answer is the right one; an error that was raised is a text."""
-    if right == "refuse" or isinstance(value, str) or value is None:
-        return right == "refuse" and isinstance(value, str)
-    return bool(np.allclose(value, right, rtol=0.0, atol=CLOSE))
 
 
 def right_of(asked: dict[str, Any]) -> str:
@@ -48,11 +32,11 @@ def agreement() -> str:
     """What is compared, with whom, and how far apart the answers are."""
     body = []
     for figure in AGREEMENT["figure"]:
-        ours = says(OURS, rows(STORED["inputs"][figure["input"]]), figure["calibrant"])
+        ours = np.asarray(says(OURS, rows(figure["input"]), figure["calibrant"]))
         theirs = STORED["figures"][figure["name"]]
-        far = max(float(np.max(np.abs(np.asarray(value) - np.asarray(ours)))) for value in theirs.values())
+        far = max(float(np.max(np.abs(np.asarray(value) - ours))) for value in theirs.values())
         limit = f"{figure['tolerance']:g}: {figure['reason']}" if "tolerance" in figure else "1e-8"
-        body.append([figure["name"], ", ".join(map(named, theirs)), "0" if far == 0 else f"{far:.0e}", limit])
+        body.append([figure["name"], ", ".join(theirs), "0" if far == 0 else f"{far:.0e}", limit])
     return table(["figure", "peers", "largest difference", "asked for"], body)
 
 
@@ -64,22 +48,23 @@ def grid(asked: dict[str, Any]) -> str:
     for peer, call in asked["call"].items():
         is_own = peer == "calibrant"
         said = [answer(OURS, q["given"], call) if is_own else stored[q["name"]][peer] for q in questions]
-        body.append([named(peer), *(cell(value, q["right"]) for value, q in zip(said, questions, strict=True))])
+        body.append([peer, *(cell(value, q["right"]) for value, q in zip(said, questions, strict=True))])
     return "\n".join(inputs) + "\n\n" + table(["", *map(str, range(1, len(questions) + 1))], body)
 
 
 def cell(value: Any, right: Any) -> str:
-    """Mark of one answer."""
-    if is_right(value, right):
-        return "✓"
-    return "refuses" if isinstance(value, str) else f"**{value:.3g}**"
+    """Mark of one answer; an error that was raised is a text."""
+    if isinstance(value, str):
+        return "✓" if right == "refuse" else "refuses"
+    is_right = right != "refuse" and np.allclose(value, right, rtol=0.0, atol=CLOSE)
+    return "✓" if is_right else f"**{value:.3g}**"
 
 
 def case(entry: dict[str, Any]) -> str:
     """One finding: the input, what the peer says, what calibrant says."""
     theirs = STORED["cases"][entry["name"]]
-    lines = [f"### {named(entry['peer'])}: {entry['name'][0].lower()}{entry['name'][1:]}", "", "```py"]
-    lines += [*entry["given"].split("; "), "", f"{entry['call']}", f"# {named(entry['peer'])}: {number(theirs)}"]
+    lines = [f"### {entry['peer']}: {entry['name'][0].lower()}{entry['name'][1:]}", "", "```py"]
+    lines += [*entry["given"].split("; "), "", f"{entry['call']}", f"# {entry['peer']}: {number(theirs)}"]
     if entry["calibrant"]:
         ours = answer(OURS, entry["given"], entry["calibrant"])
         lines += ["", entry["calibrant"], f"# calibrant: {number(ours)}"]
@@ -92,18 +77,19 @@ def intervals() -> str:
     body = []
     for peer, found in study["of"].items():
         shares = (found["intervals"] / study["runs"], found["hold the truth"], found["hold their own estimate"])
-        body.append([named(peer), *(f"{share:.0%}" for share in shares), f"`{found['call']}`"])
+        body.append([peer, *(f"{share:.0%}" for share in shares), f"`{found['call']}`"])
     return table(["", "made", "of these hold the true error, zero", "hold their own estimate", "call"], body)
 
 
 def page() -> str:
     """The whole page."""
-    versions = ", ".join(f"{named(name)} {number}" for name, number in STORED["versions"].items())
+    versions = ", ".join(f"{name} {number}" for name, number in STORED["versions"].items())
     study = STORED["intervals"]
     parts = [
         "# Conformance",
         "What calibrant's peers say of the same inputs: where they agree, where they differ and who is right, and what they do "
-        "that calibrant does not. Every answer was made by running it; `tools/make_peer_figures.py` stored them, and the tests "
+        "that calibrant does not. Every answer was made by running it; `tools/make_peer_figures.py` stored them (intervals: "
+        "that of commit 6c24639e), and the tests "
         f"compare calibrant with them. Python {STORED['python']}; {versions}.",
         "## Where all agree",
         agreement(),
@@ -121,12 +107,12 @@ def page() -> str:
         "## Findings",
         *(case(entry) for entry in CONFORMANCE["case"]),
         "## What peers do that calibrant does not",
-        "\n".join(f"* {named(entry['peer'])}: {entry['what']}" for entry in CONFORMANCE["beyond"]),
+        "\n".join(f"* {entry['peer']}: {entry['what']}" for entry in CONFORMANCE["beyond"]),
         "## Names in the calls",
-        *(f"{named(peer)}:\n\n```py\n{text.strip()}\n```" for peer, text in {**NAMES, "calibrant": OURS}.items()),
+        *(f"{peer}:\n\n```py\n{text.strip()}\n```" for peer, text in {**NAMES, "calibrant": OURS}.items()),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":
-    (ROOT / "docs" / "conformance.md").write_text(page(), encoding="utf-8")
+    (Path(__file__).parents[1] / "docs" / "conformance.md").write_text(page(), encoding="utf-8")

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib import pyplot as plt
+from PIL import Image
 
 import calibrant
 
@@ -35,9 +37,6 @@ def blocks() -> list[tuple[str, Path | None]]:
 
 def save_picture(figure: Any, picture: Path, widest: int = WIDEST, colours: int = COLOURS) -> None:
     """Save a figure as a PNG of few colours, and close it."""
-    from matplotlib import pyplot as plt
-    from PIL import Image
-
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=min(DPI, widest / figure.get_size_inches()[0]))
     picture.parent.mkdir(parents=True, exist_ok=True)
@@ -48,8 +47,6 @@ def save_picture(figure: Any, picture: Path, widest: int = WIDEST, colours: int 
 
 def draw_gallery() -> None:
     """Run the blocks and save the pictures."""
-    from matplotlib import pyplot as plt
-
     names: dict[str, object] = {}
     for code, picture in blocks():
         exec(code, names)
@@ -70,8 +67,8 @@ def draw_figures() -> None:
 
     options = {"notion": "class-wise", "binning": 8}
     by_class = {name: calibrant.reliability_curve(y[748:], forecast, **options) for name, forecast in forecasts.items()}
-    axes = calibrant.plot_reliability(by_class, panels=["class 0", "class 3", "class 8", "class 9"])
-    save_picture(axes[0].figure, images / "class-wise.png")
+    by_panel = calibrant.plot_reliability(by_class, panels=["class 0", "class 3", "class 8", "class 9"])
+    save_picture(by_panel[0].figure, images / "class-wise.png")
 
     page = (PAGE.parent / "monitoring.md").read_text(encoding="utf-8")
     shown: dict[str, calibrant.Monitor] = {}

@@ -11,107 +11,55 @@ import io
 import json
 import platform
 import re
-import tomllib
-import warnings
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-HERE = Path(__file__).parents[1] / "tests" / "peers"
-AGREEMENT, CONFORMANCE = (tomllib.loads((HERE / f"{name}.toml").read_text()) for name in ("agreement", "conformance"))
+from tests.peers.test_agreement import AGREEMENT, CONFORMANCE, HERE, OURS, STORED, rows, says
+
 NAMES = {peer: entry["names"] for peer, entry in AGREEMENT["peer"].items()}
-OURS = AGREEMENT["calibrant"]["names"]
-ALSO = ("calibrant", "numpy")
-ROWS, RUNS = 500, 200
 
 
-def plain(value: Any) -> Any:
-    """Arrays as lists, and labels that are truth values as 0 and 1."""
-    array = np.asarray(value)
+def plain(names: str, given: dict[str, Any] | str, expression: str) -> Any:
+    """Value of an expression: arrays as lists, and labels that are truth values as 0 and 1."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        array = np.asarray(says(names, given, expression))
     return (array.astype(int) if array.dtype == bool and array.ndim else array).tolist()
-
-
-def rows(stored: dict[str, list]) -> dict[str, np.ndarray]:
-    """The arrays of an input; rows that stand for many are repeated."""
-    data = {name: np.array(values) for name, values in stored.items()}
-    times = data.pop("repeat", None)
-    return data if times is None else {name: np.repeat(values, times, axis=0) for name, values in data.items()}
-
-
-def says(names: str, given: dict[str, Any] | str, expression: str) -> Any:
-    """Value of an expression, among the names and with the data given."""
-    scope: dict[str, Any] = {"np": np}
-    exec(names, scope)
-    exec(given, scope) if isinstance(given, str) else scope.update(given)
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
-        return plain(eval(expression, scope))
 
 
 def answer(names: str, given: dict[str, Any] | str, expression: str) -> Any:
     """The same, or the error that was raised."""
     try:
-        return says(names, given, expression)
+        return plain(names, given, expression)
     except Exception as error:
         return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
-INTERVALS = {
-    "calibrant": "(lambda e: [e.value, e.lower, e.upper])(assess(y, p, metrics=['ece'], n_resamples=200)['ece'])",
-    "probcal": "(lambda r: [r.values[0], r.ci_low[0], r.ci_high[0]])(metrics.evaluate(y, p, metrics=['ece'], n_boot=200))",
-    "calibre": "(lambda r: [r[k] for k in ('estimate', 'lower', 'upper')])("
-    "bootstrap_ci(lambda y, p: expected_calibration_error(y, p, n_bins=15), y, p, n_resamples=200))",
-    "uncertainty-calibration": "[get_calibration_error(p, y, p=1, debias=False), "
-    "*get_calibration_error_uncertainties(p, y, p=1, alpha=5)[::2]]",
-    "relplot": "(lambda d: [d['ce'], d['ce'] - d['ce_ci_width'], d['ce'] + d['ce_ci_width']])("
-    "relplot.prepare_rel_diagram(p, y, plot_confidence_band=False))",
-}
-
-
-def intervals() -> dict[str, dict[str, Any]]:
-    """How often 95 % intervals hold the true error, zero, and their own estimate, for forecasts that are calibrated."""
-    found = {}
-    for peer, call in INTERVALS.items():
-        np.random.seed(0)  # noqa: NPY002 - some peers know no other
-        rng = np.random.default_rng(0)
-        held = []
-        for _ in range(RUNS):
-            p = 1 / (1 + np.exp(-rng.normal(0.0, 1.6, ROWS)))
-            y = (rng.random(ROWS) < p).astype(int)
-            interval = answer(NAMES.get(peer, OURS), {"y": y, "p": p}, call)
-            if not isinstance(interval, str):
-                value, lower, upper = interval
-                held.append((lower <= 0 <= upper, lower <= value <= upper))
-        truth, own = np.mean(held, axis=0)
-        shares = {"intervals": len(held), "hold the truth": float(truth), "hold their own estimate": float(own)}
-        found[peer] = {"call": call, **shares}
-    return found
-
-
 def main() -> None:
     """Ask everything, and store the answers."""
-    data = json.loads((HERE / "figures.json").read_text(encoding="utf-8"))["inputs"]
-    figures: dict[str, dict[str, Any]] = {}
-    for figure in AGREEMENT["figure"]:
-        given, calls = rows(data[figure["input"]]), figure["peers"].items()
-        figures[figure["name"]] = {peer: says(NAMES[peer], given, call) for peer, call in calls}
+    figures = {
+        figure["name"]: {
+            peer: plain(NAMES[peer], rows(figure["input"]), call) for peer, call in figure["peers"].items()
+        }
+        for figure in AGREEMENT["figure"]
+    }
     grids: dict[str, dict[str, Any]] = {}
     for grid in CONFORMANCE["grid"]:
         for given in grid["question"]:
             said = {peer: answer(NAMES.get(peer, OURS), given["given"], call) for peer, call in grid["call"].items()}
             grids.setdefault(grid["title"], {})[given["name"]] = said
-    cases = {case["name"]: answer(NAMES[case["peer"]], case["given"], case["call"]) for case in CONFORMANCE["case"]}
     stored = {
         "made by": "tools/make_peer_figures.py",
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in sorted([*NAMES, *ALSO])},
-        "inputs": data,
+        "versions": {name: version(name) for name in sorted([*NAMES, "calibrant", "numpy"])},
+        "inputs": STORED["inputs"],
         "figures": figures,
         "grids": grids,
-        "cases": cases,
-        "intervals": {"rows": ROWS, "runs": RUNS, "of": intervals()},
+        "cases": {
+            case["name"]: answer(NAMES[case["peer"]], case["given"], case["call"]) for case in CONFORMANCE["case"]
+        },
+        "intervals": STORED["intervals"],  # this file of commit 6c24639e asked for them
     }
     text = re.sub(r"\[[^\[\]{}]*\]", lambda numbers: " ".join(numbers[0].split()), json.dumps(stored, indent=1))
     (HERE / "figures.json").write_text(text + "\n", encoding="utf-8")

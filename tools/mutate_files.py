@@ -9,7 +9,7 @@ import contextlib
 import io
 import json
 import resource
-import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -18,7 +18,9 @@ import zipfile
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import reduce
 from multiprocessing import get_context
+from operator import getitem
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,16 +33,15 @@ import pyarrow.parquet
 from calibrant import load_calibrator
 from calibrant._core.checksum import checksum_of
 from calibrant.cli import main as calibrant
-from calibrant.interop.tables import write_table
-from tests.laws.test_saved_calibrators import ARRAY_EDITS, EDITS, GONE, SAVED, rows_for
-from tools.draws import draws, parser_of
+from tests.laws import test_saved_calibrators as law
+from tools.draws import is_clear, judge_draws, run
 from tools.fuzz.rows import TABLES
 
 # What can happen to a file: to its bytes, to its text, and to what it says.
 
 
 VALUES: tuple[Any, ...] = (
-    *(edit for edit in EDITS.values() if edit is not GONE),
+    *law.EDITS.values(),
     {"array": [], "dtype": "int64"},
     {"calibrator": {}},
     {"binning": "equal-mass", "parameters": {"n_bins": 10**15}},
@@ -79,23 +80,16 @@ def _bytes(random: Random, data: bytes) -> bytes:
     return random.choice((*ways, start + new + part + end, start + fill + end))
 
 
-# Calibrators and states of monitors: what stands in them, with a checksum that fits
-
-
 def _document(random: Random, data: bytes) -> bytes:
+    """Change what stands in a calibrator or the state of a monitor; the checksums fit."""
     try:
         document = json.loads(data)
-        at, key = random.choice(list(_places(document)))
-        if random.random() < 0.15:
-            del at[key]
-        elif isinstance(at[key], list) and random.random() < 0.6:
-            at[key] = random.choice(list(ARRAY_EDITS.values()))(at[key])
-        else:
-            at[key] = random.choice(VALUES)
-    except (ValueError, IndexError, RecursionError):
-        return data
-    if random.random() < 0.95:
-        _fit(document)
+        path = random.choice(list(law.places(document)))
+        is_list = isinstance(reduce(getitem, path, document), list) and random.random() < 0.6
+        document = law.changed(document, path, random.choice((*law.ARRAY_EDITS.values(),) if is_list else VALUES))
+    except (ValueError, IndexError, AttributeError, RecursionError):
+        return data  # it is no such document any more
+    _fit(document)
     return json.dumps(document, indent=random.choice((None, 2))).encode()
 
 
@@ -107,60 +101,40 @@ def _fit(node: Any) -> None:
         node["checksum"] = checksum_of(node)
 
 
-def _places(node: Any) -> Any:
-    for key in node if isinstance(node, dict) else range(len(node)):
-        yield node, key
-        if isinstance(node[key], (dict, list)):
-            yield from _places(node[key])
-
-
-# Tables
-
-
 def _text(random: Random, data: bytes) -> bytes:
-    """Change cells, lines, quotes, or the encoding of a CSV file."""
+    """Change a cell, the width of a line or of all, the ends of lines, or the encoding of a CSV file."""
     lines = data.decode("utf-8", "replace").split("\n")
-    row, what = random.randrange(len(lines)), random.randrange(8)
-    cell = random.choice((*TABLES["csv"]["cells"], "x" * 5000))
-    separator = max(",;\t", key=lines[0].count)
-    if what < 4:
-        cells = lines[row].split(separator)
-        cells[random.randrange(len(cells))] = cell
-        lines[row] = separator.join(cells)
-    elif what == 4:
-        lines[row] += separator + cell
-    elif what == 5:
-        lines = [line.partition(separator)[2] for line in lines]
-    text = random.choice(("\n", "\n", "\r\n", "\r")).join(lines) if what > 5 else "\n".join(lines)
+    row, separator = random.randrange(len(lines)), max(",;\t", key=lines[0].count)
+    cell, cells = random.choice((*TABLES["csv"]["cells"], "x" * 5000)), lines[row].split(separator)
+    longer = separator.join([*cells, cell])
+    cells[random.randrange(len(cells))] = cell
+    new, shorter = separator.join(cells), [line.partition(separator)[2] for line in lines]
+    others = [[*lines[:row], line, *lines[row + 1 :]] for line in (new, new, new, new, longer, lines[row])]
+    text = random.choice(("\n", "\n", "\n", "\r\n", "\r")).join(random.choice((*others, shorter)))
     return text.encode(random.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1")), "replace")
 
 
 def _zip(random: Random, data: bytes) -> bytes:
-    """Write the archive anew with an array whose head says something else, or that stands in it twice."""
+    """Write the archive anew with an array whose head says something else, that is damaged, or that stands in it twice."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-        name, kind = random.choice(list(members)), random.randrange(4)
+            members = [(name, archive.read(name)) for name in archive.namelist()]
+        name, content = random.choice(members)
     except Exception:
-        return data
-    if kind < 2:
-        kinds = ("<f8", ">f8", "<i8", "|O", "<U0", "|S2000000000", "<c16", "<M8[s]", "|b1", "<f2", "|V8")
-        shapes = ((40,), (2**50,), (0,), (), (40, 3), (1, 40), (-1,), (2**40, 2**40), (20, 2))
-        said = {"descr": random.choice(kinds), "fortran_order": random.random() < 0.5, "shape": random.choice(shapes)}
-        head = io.BytesIO()
-        np.lib.format.write_array_header_1_0(head, said)
-        members[name] = head.getvalue() + members[name][128 : random.choice((None, 200))]
-    elif kind == 2:
-        members[name] = _bytes(random, members[name] or b"x")
-    packed = io.BytesIO()
+        return data  # it is no archive any more
+    kinds = ("<f8", ">f8", "<i8", "|O", "<U0", "|S2000000000", "<c16", "<M8[s]", "|b1", "<f2", "|V8")
+    shapes = ((40,), (2**50,), (0,), (), (40, 3), (1, 40), (-1,), (2**40, 2**40), (20, 2))
+    said = {"descr": random.choice(kinds), "fortran_order": random.random() < 0.5, "shape": random.choice(shapes)}
+    head, packed = io.BytesIO(), io.BytesIO()
+    np.lib.format.write_array_header_1_0(head, said)
+    with_head = head.getvalue() + content[128 : random.choice((None, 200))]
+    new = random.choice((with_head, with_head, _bytes(random, content or b"x"), content))
+    another = [(random.choice((name, f"{name}x", "readme.txt")), random.choice((b"", b"text", new)))]
     compression = random.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2))
     with zipfile.ZipFile(packed, "w", compression) as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of names that are there already
-        for member, content in members.items():
-            archive.writestr(member, content)
-        if kind == 3:
-            another = random.choice((name, f"{name}x", "readme.txt"))
-            archive.writestr(another, random.choice((b"", b"text", members[name])))
+        for member, held in (*members, *(another if new == content else [])):
+            archive.writestr(member, new if member == name else held)
     return packed.getvalue()
 
 
@@ -171,23 +145,8 @@ OF_FORMAT = {".json": _document, ".state": _document, ".csv": _text, ".npz": _zi
 
 
 ROWS = 40
-CALIBRATOR = "calibrator.json"
-"""A calibrator of three classes, for files of predictions."""
-
-DAY = "day.csv"
-"""A day of predictions, for states of monitors."""
-
-
-def calibrators() -> list[dict[str, object]]:
-    """Return the documents of one calibrator of each kind."""
-    return [kept["document"] for kept in SAVED.values()]
-
-
-def write_beside(folder: Path) -> None:
-    """Write a calibrator for files of predictions of three classes, and a day for states of monitors."""
-    write_table(folder / DAY, _day(1))
-    document = SAVED["calibrator temperature"]["document"]
-    (folder / CALIBRATOR).write_text(json.dumps(document), encoding="utf-8")
+CALIBRATOR, DAY = f"calibrator{list(law.SAVED).index('calibrator temperature')}.json", "day.csv"
+"""A calibrator of three classes, for files of predictions, and a day of predictions, for states of monitors."""
 
 
 def tables() -> list[pa.Table]:
@@ -211,98 +170,28 @@ def tables() -> list[pa.Table]:
     ]
 
 
-def _day(number: int) -> dict[str, np.ndarray]:
-    prob = np.random.default_rng(number).random(ROWS)
-    return {"y": (np.arange(ROWS) % 3 == 0).astype(int), "p": prob, "at": np.full(ROWS, f"2026-01-{number + 1:02}")}
-
-
 def write(folder: Path) -> list[Path]:
-    """Write all of them, and return the files."""
-    made = [folder / "monitor.state"]
+    """Write files, and beside them what they are read with; return the files."""
+    made, days = [folder / "monitor.state"], [folder / "first.csv", folder / DAY]
+    for number, path in enumerate(days):
+        rows = zip(np.arange(ROWS) % 3 // 2, np.random.default_rng(number).random(ROWS), strict=True)
+        path.write_text(
+            "\n".join(["y,p,at", *(f"{y},{p},2026-01-0{number + 1}" for y, p in rows), ""]), encoding="utf-8"
+        )
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-        write_table(folder / "first.csv", _day(0))
-        calibrant(["monitor", str(folder / "first.csv"), "--time", "at", "--state", str(made[0])])
-    for number, document in enumerate(calibrators()):
+        calibrant(["monitor", str(days[0]), "--time", "at", "--state", str(made[0])])
+    for number, kept in enumerate(law.SAVED.values()):
         made.append(folder / f"calibrator{number}.json")
-        made[-1].write_text(json.dumps(document, indent=2), encoding="utf-8")
+        made[-1].write_text(json.dumps(kept["document"], indent=2), encoding="utf-8")
     for number, table in enumerate(tables()):
         parquet, feather, csv, npz = (folder / f"table{number}.{end}" for end in ("parquet", "feather", "csv", "npz"))
         made += [parquet, feather, csv, npz]
         pa.parquet.write_table(table, parquet, compression=("none", "snappy", "zstd")[number % 3])
         pa.feather.write_feather(table, feather, compression=("uncompressed", "lz4", "zstd")[number % 3])
-        lines = [table.column_names, *(map(str, row.values()) for row in table.to_pylist())]
-        csv.write_text("\n".join(map(",;\t"[number % 3].join, lines)) + "\n", encoding="utf-8")
+        table.to_pandas().to_csv(csv, sep=",;\t"[number % 3], index=False)
         numbers = {name: table[name].to_numpy() for name in table.column_names if name not in ("id", "when", "kind")}
         (np.savez if number % 2 else np.savez_compressed)(npz, **numbers)
     return made
-
-
-PATIENCE = 60
-"""Seconds after which a file that is still being read ends its worker."""
-
-
-class Reader:
-    """A worker process, started anew when a file has ended it."""
-
-    pool: ProcessPoolExecutor | None = None
-
-    def judged(self, path: Path, seed: str) -> dict[str, Any]:
-        """Return the outcome of a file."""
-        self.pool = self.pool or ProcessPoolExecutor(1, get_context("spawn"), initializer=limited)
-        try:
-            return self.pool.submit(judged, path, seed).result(PATIENCE)
-        except BrokenProcessPool:
-            fault = "it ended the process"
-        except TimeoutError:
-            fault = f"it took over {PATIENCE} s"
-            for process in self.pool._processes.values():
-                process.kill()
-        self.pool.shutdown()
-        self.pool = None
-        return {"outcome": "fault", "faults": [fault]}
-
-
-def mutate(seconds: float, seed: int, kept: Path, *, most: int = 10**9) -> Counter[str]:
-    """Change files until the time is over; keep and print those with a fault, each kind once."""
-    reader, count, seen = Reader(), Counter[str](), set[tuple[str, str]]()
-    with tempfile.TemporaryDirectory() as name:
-        work = Path(name, "work")
-        work.mkdir()
-        write_beside(work)
-        of_ending: dict[str, list[bytes]] = {}
-        for path in write(Path(name)):
-            of_ending.setdefault(path.suffix, []).append(path.read_bytes())
-        endings = sorted(of_ending)
-        for number, random in draws(seconds, seed, most):
-            ending = endings[number % len(endings)]
-            path = work / f"changed{ending}"
-            path.write_bytes(changed(random, ending, random.choice(of_ending[ending])))
-            verdict = reader.judged(path, f"{seed} {number}")
-            count.update(["files", verdict["outcome"], *["faults"] * bool(verdict["faults"])])
-            for fault in verdict["faults"]:
-                if (ending, fault[:50]) not in seen:
-                    seen.add((ending, fault[:50]))
-                    kept.mkdir(exist_ok=True)
-                    copy = shutil.copy(path, kept / f"{seed}_{number}{ending}")
-                    print(f"\n# {copy} (seed {seed}, file {number}): {fault}", flush=True)
-            path.unlink()
-    if reader.pool:
-        reader.pool.shutdown()
-    return count
-
-
-def main() -> int:
-    """Change files, print the totals, and return 1 where there was a fault."""
-    parser = parser_of("mutate_files", __doc__)
-    faults = Path(tempfile.gettempdir(), "calibrant_faults")
-    parser.add_argument("--keep", type=Path, default=faults, help="where faults go")
-    arguments = parser.parse_args()
-    count = mutate(arguments.seconds, arguments.seed, arguments.keep, most=arguments.most)
-    print(
-        f"{count['files']} changed files: {count['refused']} were refused with a message, {count['read']} were read as they "
-        f"were; {count['faults']} faults (seed {arguments.seed})"
-    )
-    return int(count["faults"] > 0)
 
 
 # A process with little memory and time that reads files: its crash is a fault of what it reads, and no end of the run.
@@ -314,53 +203,70 @@ GIGABYTES = 6
 MOST_GROWTH = 300_000
 """Kilobytes by which a file of some kilobytes may make the process grow."""
 
-MOST_SECONDS = 10.0
-"""Of computing."""
+FAULTS = Path(tempfile.gettempdir(), "calibrant_faults")
+"""Where files with a fault are kept."""
 
-LONGEST = 1500
-"""Characters of a refusal."""
+MOST_SECONDS, PATIENCE = 10.0, 60
+"""Of computing, and of time, after which the process is ended."""
 
 
-def judged(path: Path, seed: str) -> dict[str, Any]:
-    """Read a file, and return the outcome."""
+class Reader:
+    """A worker process, started anew when a file has ended it."""
+
+    pool: ProcessPoolExecutor | None = None
+
+    def judged(self, path: Path, seed: str) -> tuple[str, list[str]]:
+        """Return how reading a file ended, and its faults."""
+        limit = (resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+        self.pool = self.pool or ProcessPoolExecutor(1, get_context("spawn"), resource.setrlimit, limit)
+        try:
+            return self.pool.submit(judged, path, seed).result()
+        except BrokenProcessPool:
+            self.pool = None
+            return "broken", [f"it ended the process, or took over {PATIENCE} s"]
+
+
+def judged(path: Path, seed: str) -> tuple[str, list[str]]:
+    """Read a file; return whether it was accepted or refused, and its faults."""
     random, folder = Random(seed), path.parent
     before, grown, begun = set(folder.iterdir()), _kilobytes(), time.process_time()
+    signal.alarm(PATIENCE)
     try:
-        outcome, faults = (_loaded if path.suffix == ".json" else _run)(path, random)
+        outcome, faults = (_loaded if path.suffix == ".json" else _commanded)(path, random)
     except BaseException as error:
-        outcome, faults = "fault", [f"{type(error).__name__} came out: {error}"[:400]]
+        outcome, faults = "broken", [f"{type(error).__name__} came out: {error}"[:400]]
+    signal.alarm(0)
     if (seconds := time.process_time() - begun) > MOST_SECONDS:
         faults.append(f"it took {seconds:.1f} s")
     if (more := _kilobytes() - grown) > MOST_GROWTH:
         faults.append(f"it took {more / 1000:.0f} MB")
     left = set(folder.iterdir()) - before
-    if (outcome != "read" and left) or any(part.name.endswith(".part") for part in left):
+    if (outcome != "accepted" and left) or any(part.name.endswith(".part") for part in left):
         faults.append(f"it left {[part.name for part in left]}")
     for part in left:
         part.unlink()
-    return {"outcome": outcome, "faults": faults}
+    return outcome, faults
 
 
 def _kilobytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _loaded(path: Path, random: Random) -> tuple[str, list[str]]:
+def _loaded(path: Path, _: Random) -> tuple[str, list[str]]:
     """Load a calibrator and calibrate rows."""
     try:
         calibrator: Any = load_calibrator(path)
     except ValueError as error:
-        return "refused", _unclear(str(error))
+        return _refused(str(error))
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        prob = calibrator.predict_proba(rows_for(calibrator))
+        prob = calibrator.predict_proba(law.rows_for(calibrator))
     sums = getattr(calibrator, "normalize", True)
-    if not ((prob >= 0.0) & (prob <= 1.0)).all() or (sums and np.abs(prob.sum(axis=1) - 1.0).max() > 1e-8):
-        return "read", ["it gives no probabilities"]
-    return "read", []
+    is_sound = ((prob >= 0.0) & (prob <= 1.0)).all() and not (sums and np.abs(prob.sum(axis=1) - 1.0).max() > 1e-8)
+    return "accepted", [] if is_sound else ["it gives no probabilities"]
 
 
-def _run(path: Path, random: Random) -> tuple[str, list[str]]:
+def _commanded(path: Path, random: Random) -> tuple[str, list[str]]:
     """Run a command on predictions, or on the state of a monitor."""
     is_as_written = path.suffix != ".state" or _fits(path)
     at, out, saved = str(path), str(path.with_name(f"out{path.suffix}")), str(path.with_name("out.json"))
@@ -372,20 +278,15 @@ def _run(path: Path, random: Random) -> tuple[str, list[str]]:
     ]
     if path.suffix == ".state":
         commands = [["monitor", str(path.with_name(DAY)), "--time", "at", "--state", at]]
-    command = random.choice(commands)
-    said = io.StringIO()
+    command, said = random.choice(commands), io.StringIO()
     with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            code = calibrant(command)
-        except SystemExit as error:
-            return "fault", [f"{command[0]} ended with SystemExit({error.code}): {said.getvalue()[-300:]}"]
+        code = calibrant(command)
     if code == 0:
-        return "read", [] if is_as_written else ["a state that does not match its checksum was read"]
-    faults = [] if code == 2 else [f"{command[0]} ended with code {code}"]
-    if "Traceback" in said.getvalue():
-        return "refused", [*faults, f"a traceback: {said.getvalue()[-500:]}"]
-    return "refused", faults + _unclear(said.getvalue().rstrip("\n").split("calibrant: error: ")[-1])
+        return "accepted", [] if is_as_written else ["a state that does not match its checksum was read"]
+    if code != 2:
+        return "broken", [f"{command[0]} ended with code {code}"]
+    return _refused(said.getvalue().rstrip("\n").split("calibrant: error: ")[-1])
 
 
 def _fits(path: Path) -> bool:
@@ -396,17 +297,31 @@ def _fits(path: Path) -> bool:
     return False
 
 
-def _unclear(message: str) -> list[str]:
-    """Say what a refusal lacks."""
-    if not message or len(message) > LONGEST or "\n" in message.strip() or not message.rstrip().endswith((".", "?")):
-        return [f"an unclear refusal: {message[:300]!r}"]
-    return []
+def _refused(message: str) -> tuple[str, list[str]]:
+    return "refused", [] if is_clear(message) else [f"an unclear refusal: {message[:300]!r}"]
 
 
-def limited() -> None:
-    """Leave a worker little memory."""
-    resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+def mutate(seconds: float, seed: int, *, most: int = 10**9, kept: Path = FAULTS) -> Counter[str]:
+    """Change files until the time is over; keep and print those with a fault."""
+    reader, of_ending = Reader(), dict[str, list[bytes]]()
+    with tempfile.TemporaryDirectory() as name:
+        for path in write(Path(name)):
+            of_ending.setdefault(path.suffix, []).append(path.read_bytes())
+        endings = sorted(of_ending)
+
+        def judge(number: int, random: Random) -> tuple[str, str, list[str], str]:
+            ending = endings[number % len(endings)]
+            path, copy = Path(name, f"changed{ending}"), kept / f"{seed}_{number}{ending}"
+            path.write_bytes(changed(random, ending, random.choice(of_ending[ending])))
+            outcome, faults = reader.judged(path, f"{seed} {number}")
+            if faults:
+                kept.mkdir(exist_ok=True)
+                copy.write_bytes(path.read_bytes())
+            path.unlink()
+            return ending, outcome, faults, str(copy)
+
+        return judge_draws(judge, seconds, seed, most)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("mutate_files", __doc__, mutate, "changed files", "were read as they were"))

@@ -1,10 +1,5 @@
-"""A plugin of pytest: one line for each twentieth of the tests, with the time, and for each that fails, at once.
+"""A plugin of pytest: one line for each twentieth of the tests, with the time, and for each that fails, at once."""
 
-The seconds of each phase of a test go to the file $CALIBRANT_SECONDS, if there is one, for `tools.mutation`.
-"""
-
-import json
-import os
 import time
 
 import pytest
@@ -34,9 +29,6 @@ class Progress:
             self.failed += 1
             print(f"FAILED {report.nodeid} ({report.when}, {report.duration:.1f} s)")
             print("\n".join(report.longreprtext.splitlines()[-8:]), flush=True)  # a run that is stopped shows no more
-        if path := os.environ.get("CALIBRANT_SECONDS"):
-            with open(path, "a") as file:
-                file.write(json.dumps([report.nodeid, report.duration, report.outcome]) + "\n")
 
     def pytest_runtest_logfinish(self) -> None:
         self.done += 1

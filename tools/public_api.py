@@ -59,10 +59,11 @@ def lines() -> Iterator[str]:
                     yield f"{name}.{own}({parameters(member)})"
     for kind in HOMES:
         for name, entry in entries(kind).items():
-            declared = {field.name: getattr(entry, field.name) for field in fields(entry)}
-            kept = {word for word, value in declared.items() if value not in (None, False, (), frozenset())}
-            of = {word: declared[word] for word in declared if word in kept - {"kind", "name", "target"}}
-            yield f"{kind} {name}: {shown(of)}"
+            declared = {
+                of.name: getattr(entry, of.name) for of in fields(entry) if of.name not in ("kind", "name", "target")
+            }
+            said = {word: value for word, value in declared.items() if value not in (None, False, (), frozenset())}
+            yield f"{kind} {name}: {shown(said)}"
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ pyproject.toml, of the citation and of the workflows look at theirs, and this fi
 descriptions and requirements that stand in several files, and the targets of make that workflows run.
 """
 
-import json
 import os
 import re
 import shutil
@@ -68,9 +67,8 @@ def wrong_in_metadata(root: Path = ROOT, tag: str | None = None) -> Iterator[str
     stated = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     project, backend = stated["project"], stated["build-system"]["requires"]
     version = re.search(r'__version__ = "(.*)"', (root / "src/calibrant/__init__.py").read_text(encoding="utf-8"))[1]
-    recipe = yaml.safe_load((root / "recipe" / "recipe.yaml").read_text(encoding="utf-8"))
-    code, zenodo = (json.loads((root / name).read_text(encoding="utf-8")) for name in ("codemeta.json", ".zenodo.json"))
-    citation = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    files = ("recipe/recipe.yaml", "CITATION.cff", "codemeta.json", ".zenodo.json")  # JSON is YAML
+    recipe, citation, code, zenodo = (yaml.safe_load((root / name).read_text(encoding="utf-8")) for name in files)
     python = project["requires-python"].removeprefix(">=")
     needs = {part: [one.replace(" ", "") for one in recipe["requirements"][part]] for part in ("host", "run")}
     author, extras = project["authors"][0]["name"], project["optional-dependencies"]
@@ -85,6 +83,7 @@ def wrong_in_metadata(root: Path = ROOT, tag: str | None = None) -> Iterator[str
         ("what builds the recipe", needs["host"][2:], backend),
         ("what builds a release", [one for one in extras["release"] if one in backend], backend),
         ("the licence of codemeta.json", code["license"].rpartition("/")[2], project["license"]),
+        ("the licence of .zenodo.json", zenodo["license"], project["license"]),
         ("the authors of codemeta.json", [one["name"] for one in code["author"]], [author]),
         ("the authors of .zenodo.json", [one["name"] for one in zenodo["creators"]], [author]),
         ("the abstract of CITATION.cff", citation["abstract"], project["description"]),
@@ -93,7 +92,6 @@ def wrong_in_metadata(root: Path = ROOT, tag: str | None = None) -> Iterator[str
     ]
     for file, found in {".zenodo.json": zenodo, "codemeta.json": code}.items():
         said += [(f"the {word} of {file}", found[word], project[word]) for word in ("description", "keywords")]
-    said += [("the licence of .zenodo.json", zenodo["license"], project["license"])]
     yield from (f"{what} is {found!r}; it must be {right!r}" for what, found, right in said if found != right)
     pages = re.findall(r"\]\(([^)#]+)|src=\"([^\"]+)", (root / "README.md").read_text(encoding="utf-8"))
     if tag and (near := sorted({link for link in map("".join, pages) if "://" not in link})):

@@ -8,8 +8,7 @@ from pathlib import Path
 import calibrant
 from calibrant._core.lazy import homes, load
 
-site = Path(sys.prefix).resolve()
-assert Path(calibrant.__file__).resolve().is_relative_to(site), calibrant.__file__
+assert Path(calibrant.__file__).resolve().is_relative_to(Path(sys.prefix).resolve()), calibrant.__file__
 assert (Path(calibrant.__file__).parent / "py.typed").is_file()
 assert all(load(name) is not None for name in homes())
 

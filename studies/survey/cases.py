@@ -61,7 +61,7 @@ READINGS = ("variance", "standard deviation")
 LOGISTIC, NETWORK = ("under-confident", "over-confident"), "neural network"
 TWO = (*LOGISTIC, NETWORK)
 NETWORKS = tuple(f"network {i}" for i in range(10))
-"""Of two classes, and of three for each reading, as tools/make_survey_networks.py trained them."""
+"""Of two classes, and of three for each reading, as tools/make_survey_networks.py of commit 6c24639e trained them."""
 
 HALVED, DOUBLED = "log-odds halved", "log-odds doubled"
 """Under- and over-confidence and nothing else: Bayes' own log-odds of two normal classes of one variance, times a number."""

@@ -127,9 +127,8 @@ def test_what_is_not_the_lowest_has_a_reason():
         return [module._reason(one, candidates) for one in candidates]
 
     by_default = reason(0.7, 0.5, 0.6)[-1]
-    assert by_default.endswith(
-        " m1 has 0.5000, but to take the place of the default it must be lower by more than 2 standard errors and 0.002 nats."
-    )
+    end = " m1 has 0.5000, but to take the place of the default it must be lower by more than 2 standard errors and 0.002 nats."
+    assert by_default.endswith(end)
     assert reason(0.7, 0.6, 0.5)[1].endswith(" m2 has 0.5000, but it gains less than 2 of its standard errors.")
     assert reason(0.7, 0.6, 0.5)[-1].endswith("standard error 0.0100).")
 

@@ -59,9 +59,8 @@ def test_models_of_other_labels_are_each_judged_by_their_own(files):
     write_table("own.csv", {"key": KEY, "label": right, "p": Q})
     out, err = run.told("compare", "a.csv", "own.csv", "--prob", "p", "--id", "key", "--json")
     assert "note: own has other labels than a in 7 of 200 rows: each is judged by its own labels" in err
-    assert figures(out)["own"]["value"] == pytest.approx(
-        compare({"a": Y, "own": right}, {"a": P, "own": Q})["own"].value
-    )
+    found = compare({"a": Y, "own": right}, {"a": P, "own": Q})
+    assert figures(out)["own"]["value"] == pytest.approx(found["own"].value)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +99,8 @@ def test_groups_are_those_of_the_first_file_and_rows_of_weight_zero_do_not_count
     how = {"sample_weight": weight[kept], "by": {"topic": topic[kept]}, "metric": "ece"}
     expected = compare(Y[kept], forecasts, **how)
     found = {(one["group"], one["candidate"]): one for one in document["groups"]}
-    assert {(one.group, one.candidate): one.estimate.value for one in expected.groups} == pytest.approx(
-        {names: one["estimate"]["value"] for names, one in found.items()}
-    )
+    values = {names: one["estimate"]["value"] for names, one in found.items()}
+    assert {(one.group, one.candidate): one.estimate.value for one in expected.groups} == pytest.approx(values)
     law = found["topic law", "a"]
     assert law["n_rows"] == weight[kept][topic[kept] == "law"].sum()
 

@@ -222,9 +222,8 @@ def test_files_of_folders_and_patterns_are_those_of_assess(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     for name in (str(tmp_path), f"{tmp_path}/*/*.csv", f"{tmp_path}/**/*.parquet", f"{tmp_path}/b/[19]*"):
-        assert sorted(os.path.abspath(file.path) for file in files_of([name])) == sorted(
-            one.path for one in addresses.files_of([name])
-        )
+        found = sorted(os.path.abspath(file.path) for file in files_of([name]))
+        assert found == sorted(one.path for one in addresses.files_of([name]))
     (tmp_path / "P.npz").touch()
     for reads in (files_of, addresses.files_of):
         with pytest.warns(CalibrationWarning, match=r"holds P\.npz, not read"):

@@ -46,9 +46,8 @@ def test_the_posterior_is_defined_arbitrarily_far_out(far):
 @pytest.mark.parametrize(("class_3", "third"), [("variance", 8), ("standard deviation", 64)])
 def test_the_second_number_of_a_gaussian_is_its_variance_but_of_the_third_class_as_asked(class_3, third):
     x, y = SurveyMixture(3, class_3).sample(200_000, rng=0)
-    for label, (mean, variance) in enumerate(
-        [(30, 960 / 2 + 1280 / 2 + 34**2), (-34, 980 / 2 + 1024 / 2 + 38**2), (0, third)]
-    ):
+    known = [(30, 960 / 2 + 1280 / 2 + 34**2), (-34, 980 / 2 + 1024 / 2 + 38**2), (0, third)]
+    for label, (mean, variance) in enumerate(known):
         mine = x[y == label]
         assert mine.mean() == pytest.approx(mean, abs=5 * mine.std() / np.sqrt(mine.size))
         squares = (mine - mean) ** 2

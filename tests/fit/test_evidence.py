@@ -110,9 +110,8 @@ def test_derivatives_are_those_of_the_value(logit):
     w, way, step = RNG.normal(size=logit.size) / 5, RNG.normal(size=logit.size), 1e-5
     here, ahead, behind = (logit.at(w + length * way) for length in (0.0, step, -step))
     assert here.gradient @ way == pytest.approx((ahead.value - behind.value) / (2 * step), rel=1e-6)
-    np.testing.assert_allclose(
-        here.curvature.times(way), (ahead.gradient - behind.gradient) / (2 * step), rtol=1e-5, atol=1e-5
-    )
+    expected = (ahead.gradient - behind.gradient) / (2 * step)
+    np.testing.assert_allclose(here.curvature.times(way), expected, rtol=1e-5, atol=1e-5)
     assert here.value == pytest.approx(-logit.weight @ np.log(here.of_true))
 
 

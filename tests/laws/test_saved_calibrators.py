@@ -15,7 +15,8 @@ from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import entries
 from calibrant.interop.save import annotated, from_document, to_document
 
-SAVED = json.loads((Path(__file__).parents[1] / "interop" / "saved_calibrators.json").read_text(encoding="utf-8"))
+FILE = Path(__file__).parents[1] / "interop" / "saved_calibrators.json"
+SAVED = json.loads(FILE.read_text(encoding="utf-8"))
 KINDS = ("calibrator", "notion", "binning", "simplex-binning")
 
 
@@ -43,10 +44,11 @@ def test_a_kept_file_still_gives_what_it_gave_and_is_written_the_same(name):
     loaded = from_document(kept["document"])
     # Powers and logarithms of another platform may differ in the last digit.
     np.testing.assert_allclose(loaded.calibrate(kept["forecast"]), kept["prediction"], rtol=1e-12, atol=0.0)
-    apart, written = {"library", "checksum"}, to_document(loaded)
-    assert {k: v for k, v in written.items() if k not in apart} == {
-        k: v for k, v in kept["document"].items() if k not in apart
-    }
+    apart = {"library", "checksum"}
+    written, wanted = (
+        {k: v for k, v in of.items() if k not in apart} for of in (to_document(loaded), kept["document"])
+    )
+    assert written == wanted
 
 
 def test_every_fitted_attribute_is_annotated():
@@ -54,9 +56,7 @@ def test_every_fitted_attribute_is_annotated():
         if is_ours(entry):
             kept = f"calibrator {name}"
             bare = SAVED[kept]["document"]["calibrator"]["fitted"].keys() - annotated(entry.target).keys()
-            assert not bare, (
-                f"annotate these fitted attributes of {entry.target.__name__} with their types: {sorted(bare)}"
-            )
+            assert not bare, f"annotate the types of these fitted attributes of {name}: {sorted(bare)}"
 
 
 def test_a_file_names_no_class_so_that_classes_may_be_renamed():

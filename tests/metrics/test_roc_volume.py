@@ -60,9 +60,8 @@ def forecasts(n, n_classes, seed=0, separation=1.0):
 def test_the_corners_of_all_cells_give_every_point_of_the_surface(table):
     label, prob, weight = table
     rows = rows_of(label, prob, weight)
-    assert {tuple(p) for p in sought(rows, 10**6).round(9).tolist()} == reference.all_points(
-        prob.tolist(), label, weight
-    )
+    found = {tuple(p) for p in sought(rows, 10**6).round(9).tolist()}
+    assert found == reference.all_points(prob.tolist(), label, weight)
 
 
 @given(table=small_tables(most_rows=15, classes=three_or_four))

@@ -4,12 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from calibrant import Monitor
 from calibrant.monitoring import evidence as bets
 from calibrant.monitoring.evidence import BETS, BetCells, Cut, Evidence, Place, Reference, cuts_of, log_sum, starts
-from tools.alarms_of_monitor import CUTS as ALL_CUTS
-from tools.alarms_of_monitor import World, delays, sums_of, too_low
 
 SCORES = ([0.1, 0.1, 0.1], [0.02, 0.3, 0.31, 0.9], [0.0, 0.5, 1.0], [1e-9, 0.999])
 
@@ -338,26 +337,33 @@ def test_cells_are_all_bins_of_all_parts():
     assert Place.of(5, ["a"]).words(np.ones(5, dtype=bool)) == "a"
 
 
-# Power and delay, as in docs/monitoring-evidence.md, with fewer streams
+# Power and delay, as on docs/monitoring-evidence.md, with fewer streams
 
 
 def test_a_change_is_found_neither_before_it_is_there_nor_late():
-    share, middle, high = delays(World(later=too_low(0.4), windows=40, change=20), 60, of_drift=False)
-    assert share == 1.0
+    """Log-odds are 0.4 too low from window 20 on. One stream in a hundred may have an alarm before."""
+    rng, change = np.random.default_rng(0), 20
+    drawn = [rng.normal(0.0, 1.5, (40, 200)) for _ in range(60)]
+    truths = [expit(z + 0.4 * (np.arange(40) >= change)[:, None]) for z in drawn]
+    streams = [(rng.random(z.size) < p.ravel(), expit(z.ravel())) for z, p in zip(drawn, truths, strict=True)]
+    over = np.array([paths(Monitor(window=200, reference=0).update(*rows))[0] for rows in streams]) >= np.log(20.0)
+    assert over[:, :change].any(axis=1).sum() <= 3
+    assert over.any(axis=1).all()
+    middle, high = np.quantile(200 * (over.argmax(axis=1) + 1 - change), [0.5, 0.75])
     assert 400 <= middle <= 2000
     assert high <= 3000
 
 
 @pytest.mark.parametrize("of_drift", [False, True])
-def test_what_is_simulated_is_a_monitor_to_the_last_bit(of_drift):
-    rng = np.random.default_rng(5)
+def test_evidence_of_a_monitor_is_that_of_the_sums_of_its_bins_to_the_last_bit(of_drift):
+    rng, cuts = np.random.default_rng(5), Place.of(15, [""]).cuts
     score = np.round(rng.random((9, 300)) * 2.0**20) / 2.0**20  # sums of these have no rounding
     score[:4] *= 0.5  # the upper bins are empty at first
     outcome = rng.random(score.shape) < 0.8 * score + 0.1
-    sums = [sums_of(p[None], y[None]) for p, y in zip(score, outcome, strict=True)]
-    windows = BetCells(*map(np.array, zip(*sums[1:], strict=True)))
-    fast = Evidence(windows, ALL_CUTS, Reference.of(BetCells(*sums[0]), ALL_CUTS) if of_drift else None).path[:, 0]
+    columns = np.stack([np.ones(score.shape), score, outcome])
+    by_bin = columns[..., None] * ((score * 15).astype(int)[..., None] == np.arange(15))
+    reference, windows = (BetCells(*part) for part in (by_bin.sum(axis=2)[:, 0], by_bin.sum(axis=2)[:, 1:]))
+    fast = Evidence(windows, cuts, Reference.of(reference, cuts) if of_drift else None).path
     monitor = Monitor(window=300).update_reference(outcome[0], score[0]).update(outcome[1:].ravel(), score[1:].ravel())
-    look = monitor._look.drift if of_drift else monitor._look.calibration
-    np.testing.assert_array_equal(look.path, fast)
+    np.testing.assert_array_equal(paths(monitor)[int(of_drift)], fast)
     assert np.ptp(fast) > 0.05

@@ -14,7 +14,7 @@ import pytest
 HERE = Path(__file__).parent
 AGREEMENT, CONFORMANCE = (tomllib.loads((HERE / f"{name}.toml").read_text()) for name in ("agreement", "conformance"))
 STORED = json.loads((HERE / "figures.json").read_text())
-FIGURES = AGREEMENT["figure"]
+FIGURES, OURS = AGREEMENT["figure"], AGREEMENT["calibrant"]["names"]
 ANSWERED = [case for case in CONFORMANCE["case"] if case["calibrant"]]
 QUESTIONS = [(grid["call"]["calibrant"], question) for grid in CONFORMANCE["grid"] for question in grid["question"]]
 
@@ -26,10 +26,10 @@ def rows(name):
     return data if times is None else {key: np.repeat(values, times, axis=0) for key, values in data.items()}
 
 
-def ours(given, expression):
-    """What calibrant says."""
+def says(names, given, expression):
+    """Value of an expression, among the names and with the data given."""
     scope = {"np": np}
-    exec(AGREEMENT["calibrant"]["names"], scope)
+    exec(names, scope)
     exec(given, scope) if isinstance(given, str) else scope.update(given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -40,14 +40,14 @@ def check(call, given, right):
     """The right value, or an error where there is none."""
     if right == "refuse":
         with pytest.raises((ValueError, TypeError)):
-            ours(given, call)
+            says(OURS, given, call)
     else:
-        np.testing.assert_allclose(ours(given, call), right, rtol=0.0, atol=1e-8)
+        np.testing.assert_allclose(says(OURS, given, call), right, rtol=0.0, atol=1e-8)
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure["name"] for figure in FIGURES])
 def test_calibrant_says_what_its_peers_say(figure):
-    value = ours(rows(figure["input"]), figure["calibrant"])
+    value = says(OURS, rows(figure["input"]), figure["calibrant"])
     assert set(STORED["figures"][figure["name"]]) == set(figure["peers"])
     for peer, answer in STORED["figures"][figure["name"]].items():
         np.testing.assert_allclose(value, answer, rtol=0.0, atol=figure.get("tolerance", 1e-8), err_msg=peer)

@@ -176,13 +176,11 @@ def test_what_cannot_be_answered_is_refused_in_words(case):
 
 def test_more_rows_than_are_planned_for_are_refused_by_their_number(monkeypatch):
     monkeypatch.setattr("calibrant.planning.MOST", 400)
-    with pytest.raises(
-        ValueError, match=r"at most 400 rows detect with power 0\.8; got 0\.03, which they detect with power 0\.\d"
-    ):
+    detect = r"at most 400 rows detect with power 0\.8; got 0\.03, which they detect with power 0\.\d"
+    with pytest.raises(ValueError, match=detect):
         cb.rows_for(detect=0.03, y_prob=PILOT)
-    with pytest.raises(
-        ValueError, match=r"within reach of 400 rows; got 0\.01, and theirs is 0\.\d+\. Pass a larger width"
-    ):
+    width = r"within reach of 400 rows; got 0\.01, and theirs is 0\.\d+\. Pass a larger width"
+    with pytest.raises(ValueError, match=width):
         cb.rows_for(width=0.01, y_prob=PILOT, metric="accuracy")
     with pytest.raises(ValueError, match=r"most samples of them have no interval\. Pass predictions that differ"):
         cb.rows_for(width=0.5, y_prob=np.full(9, 0.3), metric="calibration-slope")

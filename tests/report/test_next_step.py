@@ -43,9 +43,8 @@ def next_of(out):
 
 def run(sentence, files):
     """Run the commands of a sentence, in their order, on the files that it names."""
-    commands = re.findall(
-        r"calibrant (?:fit .*?-o calibrator\.json|report .*?-o after\.html|advise CALIBRATION_FILE)", sentence
-    )
+    known = r"calibrant (?:fit .*?-o calibrator\.json|report .*?-o after\.html|advise CALIBRATION_FILE)"
+    commands = re.findall(known, sentence)
     assert commands
     for command in commands:
         words = [f"{word}.csv" if word in files else word for word in shlex.split(command)[1:]]
@@ -63,9 +62,8 @@ def test_a_calibrator_that_is_named_is_fitted_by_the_command_and_lowers_the_log_
     method = re.search(rf"fit CALIBRATION_FILE {options} --method (\S+) -o", sentence)[1]
     rows = files["CALIBRATION_FILE"]
     assert sentence == last(*rows, replace(advise(*rows), options=options))
-    told = re.search(
-        r"from (\d\.\d{4}) to (\d\.\d{4}) \(difference (-\d\.\d{4}), standard error (\d\.\d{4})\)", sentence
-    )
+    losses = r"from (\d\.\d{4}) to (\d\.\d{4}) \(difference (-\d\.\d{4}), standard error (\d\.\d{4})\)"
+    told = re.search(losses, sentence)
     assert float(told[1]) == pytest.approx(log_loss(*files["CALIBRATION_FILE"]), abs=5e-5)
     assert run(sentence, files) == ["fit", "report"]
     y, prob = files["TEST_FILE"]

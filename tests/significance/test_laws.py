@@ -1,11 +1,14 @@
 """What every test of one forecast keeps. A test is tested by being registered."""
 
+import re
 import warnings
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy.special import expit
 from strategies import columns
 
 from calibrant import paired_test
@@ -79,6 +82,47 @@ def test_effect_statistic_and_sides_of_a_paired_test_have_one_sign(metric):
     assert signs in ({-1.0, 1.0}, {0.0})
 
 
+# How often tests reject, as on docs/size-and-power.md, with fewer data sets
+
+PAGE = (Path(__file__).parents[2] / "docs" / "size-and-power.md").read_text(encoding="utf-8")
+RUNS_OF_PAGE, RUNS = 1000, 150
+KINDS = {"rare": (-4.2, 0.8), "extreme": (0.0, 6.0)}
+WRONG = {
+    "over-confident": lambda z: expit(z / 1.4),
+    "under-confident": lambda z: expit(z * 1.4),
+    "too high": lambda z: expit(z - 0.3),
+    "wave": lambda z: np.clip(expit(z) + 0.12 * np.sin(8 * np.pi * expit(z)), 0.0, 1.0),
+}
+
+
+def shares(head):
+    """Test and options, forecast and percentage of each cell of a table of the page."""
+    lines = re.search(rf"^\| {re.escape(head)}.*\n(?:\|.*\n)+", PAGE, flags=re.M)[0].splitlines()
+    first, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    for row, *cells in rows:
+        word, metric = re.fullmatch(r"([\w -]+?)(?: of `(.*)`)?(?:,.*)?", row).groups()
+        options = ({"n_resamples": 99} if "draws" in row else {}) | ({"metric": metric} if metric else {})
+        for column, cell in zip(first[1:], cells, strict=True):
+            yield pytest.param(word.lower().replace(" ", "-"), options, column, float(cell), id=f"{row}-{column}")
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(
+    ("name", "options", "column", "share"), [*shares("one event: size"), *shares("power, n = 500 | over-confident | u")]
+)
+def test_as_many_forecasts_of_an_event_are_rejected_as_the_page_says(name, options, column, share):
+    """Within four standard errors of the difference, from the share of both together."""
+    n = int((re.findall(r"n = (\d+)", column) or [500])[0])
+    (mean, spread), truth = KINDS.get(column.partition(",")[0], (0.0, 1.5)), WRONG.get(column, expit)
+    rng, rejected = np.random.default_rng(7), 0
+    for seed in range(RUNS):
+        z, drawn = rng.normal(mean, spread, n), {"rng": seed} if options else {}
+        rejected += run(name, rng.random(n) < truth(z), expit(z), **options, **drawn).pvalue <= 0.05
+    both = (RUNS_OF_PAGE * share / 100 + rejected) / (RUNS_OF_PAGE + RUNS)
+    error = np.sqrt(both * (1.0 - both) * (1.0 / RUNS_OF_PAGE + 1.0 / RUNS))
+    assert abs(rejected / RUNS - share / 100) <= 4.0 * error
+
+
 # What is refused: the call, the kind of error, and its words
 
 
@@ -90,10 +134,8 @@ ONE, A, B, HALVES, MANY = [0, 1], [0.2, 0.7], [0.3, 0.8], np.full((2, 2), 0.5), 
 LABELS = np.array([1, "a"], dtype=object)
 FOUR = ([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.4])
 DRAWS = "n_resamples must be a whole number, at least 1; got"
-TCE, CUT = (
-    "got 'tce', the percentage of predictions that tests reject",
-    r"cut scores without .*; got .*\. Pass a number of",
-)
+TCE = "got 'tce', the percentage of predictions that tests reject"
+CUT = r"cut scores without .*; got .*\. Pass a number of"
 NORMS = ("kolmogorov_smirnov_test", "kuiper_test")
 REFUSALS = [
     ("paired_test", (ONE, HALVES, np.full((2, 3), 1 / 3)), {}, r"one shape; got \(2, 2\) and \(2, 3\)"),

@@ -199,12 +199,13 @@ def test_groups_keep_classes_logits_and_weights():
     rng = np.random.default_rng(0)
     logit, y = rng.normal(size=(60, 3)), rng.choice(["a", "b", "c"], 60)
     weight, group = rng.integers(0, 3, 60), rng.integers(0, 2, 60)
-    options = {"labels": ["a", "b", "c"], "input": "logit"}
-    found = by_group(
-        partial(hosmer_lemeshow_test, n_bins=3, reference="b"), y, logit, group, sample_weight=weight, **options
+    options, test = (
+        {"labels": ["a", "b", "c"], "input": "logit"},
+        partial(hosmer_lemeshow_test, n_bins=3, reference="b"),
     )
+    found = by_group(test, y, logit, group, sample_weight=weight, **options)
     rows = (group == 1) & (weight > 0)
-    alone = hosmer_lemeshow_test(y[rows], logit[rows], n_bins=3, reference="b", sample_weight=weight[rows], **options)
+    alone = test(y[rows], logit[rows], sample_weight=weight[rows], **options)
     assert found["1"].statistic == alone.statistic
     column = by_group(spiegelhalter_test, y == "a", logit[:, 0], group, input="logit", sample_weight=weight)
     alone = spiegelhalter_test(y[rows] == "a", logit[rows, 0], input="logit", sample_weight=weight[rows])

@@ -59,9 +59,9 @@ def test_a_method_that_was_changed_is_forgotten_and_run_again(arena):
     assert set(read(arena["results"] / cell.path)) == TWO - {"sms"}
     assert cells.forget({"sms"}, arena["results"]) == 0
     assert run(cell, TWO, peers=False, **arena) == 1
-    assert [line.split(",")[:5] for line in sorted((arena["results"] / cell.path).read_text().split())] == [
-        line.split(",")[:5] for line in sorted(before.split())
-    ]
+    after = (arena["results"] / cell.path).read_text()
+    old, new = ([line.split(",")[:5] for line in sorted(text.split())] for text in (before, after))
+    assert new == old
 
 
 def test_a_fit_that_takes_too_long_is_a_line_and_is_not_tried_again(arena, monkeypatch):
@@ -327,9 +327,8 @@ def test_the_interval_is_of_a_t_test_with_the_variance_of_folds_that_share_rows(
 
 def test_the_lowest_of_those_that_are_surely_lower_is_named():
     losses = {NONE: [0.5] * 5, "wide": [0.1, 0.6, 0.1, 0.6, 0.1], "sure": [0.45, 0.44, 0.46, 0.45, 0.45]}
-    verdict, _ = try_yours.table_of(
-        {name: [Line(name, one, 1, 1, 1, 1) for one in each] for name, each in losses.items()}
-    )
+    lines = {name: [Line(name, one, 1, 1, 1, 1) for one in each] for name, each in losses.items()}
+    verdict, _ = try_yours.table_of(lines)
     assert verdict.startswith("`sure` has the lowest log loss of those whose interval is below 0, 0.4500; the forecast")
 
 

@@ -111,9 +111,8 @@ def test_results_survive_their_file(tmp_path):
     write(mine, tmp_path / "a.csv.gz")
     first = (tmp_path / "a.csv.gz").read_bytes()
     back = from_file(tmp_path / "a.csv.gz")
-    assert [replace(one, worst=0.0, logloss=0.0) for one in back if one.is_there] == [
-        replace(one, worst=0.0, logloss=0.0) for one in mine if one.is_there
-    ]
+    read, kept = ([replace(one, worst=0.0, logloss=0.0) for one in of if one.is_there] for of in (back, mine))
+    assert read == kept
     assert back[0].logloss == 0.5
     assert np.isnan(back[1].logloss)
     write(back, tmp_path / "a.csv.gz")
@@ -145,9 +144,8 @@ def test_the_readme_says_what_harm_its_advice_did():
         ("`EnsembleTemperatureScaling()`", "ensemble-temperature"),
     ):
         shares = [page.harm(one)[one.column(method)].value for one in many]
-        assert re.search(
-            rf"{re.escape(advice)} \| \[?{page.percent(min(shares))} to {page.percent(max(shares))} %\]", readme
-        )
+        least, most = page.percent(min(shares)), page.percent(max(shares))
+        assert re.search(rf"{re.escape(advice)} \| \[?{least} to {most} %\]", readme)
     text = (page.DOCS / "evidence-scaling.md").read_text(encoding="utf-8")
     few = [int(one) for one in re.findall(r"^\| \w+ \| \d+ \| \d+ \| ES, safe \| \S+ \| (\d+) \|", text, flags=re.M)]
     assert len(few) == 5

@@ -25,9 +25,8 @@ def test_of_isotonic_regression_alone_the_curve_is_the_hull_before(decimals):
     score = rng.random(200).round(decimals)
     y = (rng.random(200) < score).astype(int)
     maps = {"isotonic": y, "fitted on shuffled labels": rng.permutation(y), "fitted on the other class": 1 - y}
-    fitted = {
-        name: IsotonicCalibration(finite=None).fit(score, label).predict_proba(score) for name, label in maps.items()
-    }
+    isotonic = {name: IsotonicCalibration(finite=None).fit(score, label) for name, label in maps.items()}
+    fitted = {name: calibrator.predict_proba(score) for name, calibrator in isotonic.items()}
     fitted |= {"identity": np.column_stack([1 - score, score]), "constant": np.full((200, 2), 0.5)}
     for name, prob in fitted.items():
         corners, differ = roc_against_hull(y, score, prob[:, 1])
@@ -82,9 +81,8 @@ def test_six_rows_in_tenths_have_a_larger_volume_after():
     p, y = exact.SIX
     assert exact.before_and_after(p, y) == pytest.approx([4 / 9, 2 / 3, 2 / 3, 1 / 3], abs=1e-12)
     assert exact.fitted(p, y).n_regions_ == 3
-    assert exact.volume(y, p) == pytest.approx(
-        reference.hull_volume(sorted(reference.all_points(p.tolist(), y, np.ones(6))))
-    )
+    points = sorted(reference.all_points(p.tolist(), y, np.ones(6)))
+    assert exact.volume(y, p) == pytest.approx(reference.hull_volume(points))
 
 
 @pytest.mark.parametrize("number", range(3))
@@ -170,9 +168,8 @@ def test_the_first_split_compares_smoothed_means_of_the_sides_with_the_unsmoothe
         side = (rows.prob - gamma).argmax(axis=1)
         of_side = [label[side == k] for k in range(4) if (side == k).any()]
         smoothed = [(mine.mean(axis=0) + SMOOTHING) / (1 + SMOOTHING) for mine in of_side]
-        expected.append(
-            sum(len(m) * np.abs(s - label.mean(axis=0)).sum() for m, s in zip(of_side, smoothed, strict=True))
-        )
+        gains = (len(m) * np.abs(s - label.mean(axis=0)).sum() for m, s in zip(of_side, smoothed, strict=True))
+        expected.append(sum(gains))
     found = FirstAgainstUnsmoothed(grid).of_simplex(rows)
     np.testing.assert_allclose(found.gain, expected, rtol=1e-12)
 

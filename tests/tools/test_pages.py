@@ -31,9 +31,8 @@ def test_the_reference_begins_with_every_name_of_the_front_door():
 @pytest.mark.parametrize("package", reference.public_packages())
 def test_every_name_of_a_package_stands_on_its_page_once(package):
     names = reference.public_packages()[package]
-    listed = Counter(
-        line.strip() for line in reference.package_page(package, names).splitlines() if line.startswith("   ")
-    )
+    page = reference.package_page(package, names)
+    listed = Counter(line.strip() for line in page.splitlines() if line.startswith("   "))
     assert {name: listed[name] for name in names} == dict.fromkeys(names, 1)
 
 
@@ -109,9 +108,8 @@ def test_a_dead_link_and_a_picture_without_a_text_are_found(tmp_path):
     (tmp_path / "right.html").write_text('<a href="a%20b.html#top">A</a><img src="a b.html" alt="Two words">')
     (tmp_path / "llms.txt").write_text("- [A](right.html): a page\n")
     assert links.wrong(tmp_path) == []
-    (tmp_path / "wrong.html").write_text(
-        '<a href="gone.html">1</a><a href="a b.html#end">2</a><img src="a b.html" alt="A">'
-    )
+    page = '<a href="gone.html">1</a><a href="a b.html#end">2</a><img src="a b.html" alt="A">'
+    (tmp_path / "wrong.html").write_text(page)
     (tmp_path / "llms.txt").write_text("- [A](gone.html): a page\n")
     assert [sentence.partition(",")[0] for sentence in links.wrong(tmp_path)] == [
         "wrong.html links to a b.html#end",

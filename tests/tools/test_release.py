@@ -29,10 +29,8 @@ def test_files_and_workflows_of_the_project_agree():
 
 def test_a_release_is_published_without_a_secret_by_one_job_that_may_prove_who_it_is():
     jobs = release.workflows()["release.yml"]["jobs"]
-    assert {name: job.get("permissions") for name, job in jobs.items()} == {
-        "build": None,
-        "publish": {"id-token": "write"},
-    }
+    allowed = {name: job.get("permissions") for name, job in jobs.items()}
+    assert allowed == {"build": None, "publish": {"id-token": "write"}}
     assert jobs["publish"]["needs"] == "build"
     assert jobs["publish"]["environment"] == "pypi"
 

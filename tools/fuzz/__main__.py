@@ -3,22 +3,19 @@
 import contextlib
 import inspect
 import io
-import os
 import pickle
 import random as global_random
 import re
 import signal
 import sys
-import threading
+import tempfile
 import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -27,7 +24,7 @@ import pandas
 import calibrant
 from calibrant._core.lazy import load
 from calibrant.metrics.kinds import metrics
-from tools.draws import draws, parser_of
+from tools.draws import is_clear, judge_draws, run
 from tools.fuzz.calls import drawn_case, targets
 from tools.fuzz.case import Case, made, numbers
 
@@ -36,8 +33,6 @@ from tools.fuzz.case import Case, made, numbers
 
 OTHER_RANGE = re.compile(r"\b(score|norm|loss|distance|across)=")
 """Options that change the unit of a metric."""
-
-CLOSE = {"rtol": 1e-8, "atol": 1e-10}
 
 
 def broken_by(case: Case, value: Any, said: list[str]) -> list[str]:
@@ -77,128 +72,92 @@ def alike(a: Any, b: Any, *, exact: bool) -> bool:
     """Whether two results hold the same numbers, bit for bit or but for rounding."""
     first, second = ({path: value for path, value, _ in numbers(one)} for one in (a, b))
     shapes = [{path: value.shape for path, value in one.items()} for one in (first, second)]
-    if type(a) is not type(b) or shapes[0] != shapes[1]:
-        return False
-    same = np.array_equal if exact else partial(np.allclose, **CLOSE)
-    return all(same(value, second[path], equal_nan=True) for path, value in first.items())
+    same = np.array_equal if exact else partial(np.allclose, rtol=1e-8, atol=1e-10)
+    return (type(a), shapes[0]) == (type(b), shapes[1]) and all(
+        same(value, second[path], equal_nan=True) for path, value in first.items()
+    )
+
+
+# A call
 
 
 HOME = str(Path(calibrant.__file__).parent)
-MOST_SECONDS = 30
-"""Seconds of computing that a call may take; the rows are few."""
+MOST_SECONDS, STUCK = 30, 300
+"""Seconds of computing that a call may take, the rows are few; and after which one that does not return ends the whole run."""
 
-PARTS = r".+[;:,] .+[.?!:)] \S.*"
-"""What must hold; what was given and where. What to do."""
+LAST = Path(tempfile.gettempdir(), "calibrant_last_call.py")
+"""What was called when the run ended like that, or crashed."""
 
-OF_ESTIMATORS = tuple(
-    os.path.join("sklearn", *part) for part in (("utils", "validation.py"), ("model_selection", "_split.py"))
-)
+OF_ESTIMATORS = ("sklearn/utils/validation.py", "sklearn/model_selection/_split.py")
 """Where scikit-learn refuses, in its own words, what its checks of estimators ask to be refused, and folds without a class."""
 
 OF_FITS = ("ConvergenceWarning", "DataConversionWarning")
 """Warnings that scikit-learn's contract asks of estimators."""
 
-
-@dataclass(frozen=True)
-class Verdict:
-    """How a call ended, and which laws it broke."""
-
-    outcome: str
-    """"accepted", "refused" or "broken"."""
-    faults: tuple[str, ...]
-
-
-def judged(case: Case) -> Verdict:
-    """Make a call and say which laws it breaks."""
-    names, untouched, before = made(case.lines), made(case.lines), _surroundings()
-    outcome, value, said, faults, seconds = _called(case, names)
-    own = [name for name in "ypwqt" if names[name] is not untouched[name]]  # a column of the tests is there once
-    faults += [f"the input {name} was changed" for name in own if _print(names[name]) != _print(untouched[name])]
-    if _surroundings() != before:
-        faults.append("the global state of NumPy or random was changed")
-    if outcome == "accepted":
-        if case.refuse:
-            faults.append(f"it was not refused, in spite of {case.refuse}")
-        faults += broken_by(case, value, said)
-        if seconds < 0.3:
-            faults += _of_repetition(case, value)
-    return Verdict(outcome if not faults else "broken", tuple(faults))
-
-
-def _called(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], list[str], float]:
-    """Return the outcome, the value, what was warned of, broken laws, and the seconds."""
-    with warnings.catch_warnings(record=True) as said, contextlib.redirect_stdout(io.StringIO()) as printed:
-        warnings.simplefilter("always")
-        outcome, value, faults, seconds = _tried(case, names)
-    strange = {
-        f"{w.category.__name__}: {str(w.message)[:200]} ({w.filename}:{w.lineno})" for w in said if not _is_ours(w)
-    }
-    faults += [f"a warning that is not the library's: {text}" for text in sorted(strange)]
-    faults += ["it printed"] if printed.getvalue() else []
-    return outcome, value, [str(w.message) for w in said], faults, seconds
-
-
-OF_OTHERS = (
-    *("does not have valid feature names", "members, which is less than n_splits"),
-    "Conversion of an array with ndim > 0",
-)
+OF_OTHERS = re.compile(r"does not have valid feature names|less than n_splits|Conversion of an array with ndim > 0")
 """What scikit-learn says of an array given to what was fitted to a table, and where a class has fewer rows than folds; and an
 older NumPy of cells that are lists."""
 
 
-def _is_ours(warned: warnings.WarningMessage) -> bool:
-    if any(words in str(warned.message) for words in OF_OTHERS):
-        return True
-    if warned.category is RuntimeWarning and "/sklearn/" in warned.filename:
-        return True  # the classifier that is passed, on columns that do not vary
-    return issubclass(warned.category, calibrant.exceptions.CalibrationWarning) or warned.category.__name__ in OF_FITS
+def judged(case: Case) -> tuple[str, list[str]]:
+    """Make a call; return whether it was accepted or refused, and which laws it breaks."""
+    names, untouched, before = made(case.lines), made(case.lines), _surroundings()
+    begun = time.process_time()
+    outcome, value, said, faults = _called(case, names)
+    seconds = time.process_time() - begun
+    faults += [f"the input {name} was changed" for name in "ypwqt" if _print(names[name]) != _print(untouched[name])]
+    faults += ["the global state of NumPy or random was changed"] if _surroundings() != before else []
+    faults += [f"it took more than {MOST_SECONDS} s"] if seconds > MOST_SECONDS else []
+    if outcome == "accepted":
+        faults += [f"it was not refused, in spite of {case.refuse}"] if case.refuse else []
+        faults += broken_by(case, value, said)
+        if seconds < 0.3:
+            faults += _of_repetition(case, value)
+    return outcome, faults
 
 
-def _tried(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], float]:
-    start, value, faults = time.process_time(), None, None
-    try:
-        with _limited(MOST_SECONDS):
+def _called(case: Case, names: dict[str, Any]) -> tuple[str, Any, list[str], list[str]]:
+    """Return the outcome, the value, what was warned of, and broken laws."""
+    outcome, value, faults = "refused", None, []
+    with warnings.catch_warnings(record=True) as said, contextlib.redirect_stdout(io.StringIO()) as printed:
+        warnings.simplefilter("always")
+        try:
             value = eval(case.call, names)
-            if not isinstance(value, np.ndarray):
-                repr(value)
-                for show in ("_repr_html_", "to_frame"):
-                    getattr(value, show, lambda: None)()
-            if "matplotlib.pyplot" in sys.modules:
-                sys.modules["matplotlib.pyplot"].close("all")
-    except TooLong:
-        faults = [f"it took more than {MOST_SECONDS} s"]
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except (ValueError, TypeError, ImportError) as error:
-        faults = _of_refusal(case, error)
-    except BaseException as error:
-        faults = [f"it raised {type(error).__name__}: {str(error)[:300]}"]
-    return "accepted" if faults is None else "refused", value, faults or [], time.process_time() - start
+            _show(value)
+            outcome = "accepted"
+        except KeyboardInterrupt:
+            raise
+        except (ValueError, TypeError, ImportError) as error:
+            faults = _of_refusal(case, error)
+        except BaseException as error:  # engines have some of their own
+            faults = [f"it raised {type(error).__name__}: {str(error)[:300]}"]
+    strange = {
+        f"{w.category.__name__}: {str(w.message)[:200]} ({w.filename}:{w.lineno})" for w in said if not _is_due(w)
+    }
+    faults += [f"a warning that is not the library's: {text}" for text in sorted(strange)]
+    faults += ["it printed"] if printed.getvalue() else []
+    return outcome, value, [str(w.message) for w in said], faults
 
 
-class TooLong(BaseException):
-    """A call that does not end."""
+def _show(value: Any) -> None:
+    """Show a value in all ways it has."""
+    if not isinstance(value, np.ndarray):
+        repr(value)
+        for show in ("_repr_html_", "to_frame"):
+            getattr(value, show, lambda: None)()
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
-@contextmanager
-def _limited(seconds: float) -> Iterator[None]:
-    def end(*_: Any) -> None:
-        raise TooLong
-
-    before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
-# Refusals
+def _is_due(warned: warnings.WarningMessage) -> bool:
+    """Whether a warning is the library's, or one that scikit-learn must give."""
+    of_model = warned.category is RuntimeWarning and "/sklearn/" in warned.filename  # on columns that do not vary
+    of_others = OF_OTHERS.search(str(warned.message)) or warned.category.__name__ in OF_FITS
+    return bool(of_model or of_others) or issubclass(warned.category, calibrant.exceptions.CalibrationWarning)
 
 
 def _of_refusal(case: Case, error: Exception) -> list[str]:
-    """Judge a message: raised by calibrant, and in four parts; estimators may speak as scikit-learn asks of them."""
+    """Judge a message: raised by calibrant, and in all parts; estimators may speak as scikit-learn asks of them."""
     raised = traceback.extract_tb(error.__traceback__)[-1]
     message = " ".join(str(error).split())
     told = f"{type(error).__name__}: {message[:300]} ({raised.filename}:{raised.lineno})"
@@ -206,18 +165,14 @@ def _of_refusal(case: Case, error: Exception) -> list[str]:
         return []
     if not raised.filename.startswith(HOME) or "raise" not in (raised.line or ""):
         return [f"the message is not the library's, {told}"]
-    return [] if re.fullmatch(PARTS, message) else [f"the message lacks a part, {told}"]
-
-
-# The same value again
+    return [] if is_clear(message) else [f"the message lacks a part, {told}"]
 
 
 def _of_repetition(case: Case, value: Any) -> list[str]:
     """Judge the same call a second time, and the call whose value must be the same."""
-    faults = []
-    again = _value_of(case, case.lines)
-    is_random = "rng=None" in case.call or "random_state=None" in case.call or case.name.startswith("make_")
-    if not is_random and not case.name.startswith("plot_") and not alike(value, again, exact=True):
+    faults, again = [], _value_of(case, case.lines)
+    is_random = "rng=None" in case.call or "random_state=None" in case.call or case.name.startswith(("make_", "plot_"))
+    if not is_random and not alike(value, again, exact=True):
         faults.append("a second call gives another value")
     if case.twin and not alike(value, other := _value_of(case, case.twin), exact=False):
         faults.append(f"{value!r} becomes {other!r}: {case.because}")
@@ -225,11 +180,8 @@ def _of_repetition(case: Case, value: Any) -> list[str]:
 
 
 def _value_of(case: Case, lines: tuple[str, ...]) -> Any:
-    outcome, value, _, faults, _ = _called(case, made(lines))
+    outcome, value, _, faults = _called(case, made(lines))
     return value if outcome == "accepted" else f"refused {faults}"
-
-
-# What lies around
 
 
 def _surroundings() -> tuple[Any, ...]:
@@ -239,64 +191,34 @@ def _surroundings() -> tuple[Any, ...]:
 
 def _print(value: Any) -> Any:
     """Return what tells an input from a changed one."""
-    if getattr(value, "dtype", None) == np.longdouble:
-        return np.asarray(value).tolist()  # its bytes hold gaps, with anything in them
     if isinstance(value, np.ndarray) and value.dtype != object:
-        return value.dtype, value.shape, value.strides, value.flags.writeable, value.tobytes()
-    if hasattr(value, "to_pydict"):
-        return value.to_pydict()
-    if hasattr(value, "to_pylist"):
-        return str(value.type), value.to_pylist()
+        return value.dtype, value.strides, value.flags.writeable, str(value.tolist())
     if isinstance(value, (pandas.DataFrame, pandas.Series, pandas.api.extensions.ExtensionArray)):
-        kinds = value.dtypes.tolist() if isinstance(value, pandas.DataFrame) else [value.dtype]
-        index = list(getattr(value, "index", ()))
-        return list(map(str, kinds)), index, list(map(str, value.to_numpy().ravel().tolist()))  # pickled: with caches
+        index, kinds = list(getattr(value, "index", ())), str(getattr(value, "dtypes", ""))
+        return index, kinds, str(value.to_numpy().tolist())  # pickled: with caches
+    for listed in ("to_pydict", "to_pylist"):  # of Arrow
+        if hasattr(value, listed):
+            return str(getattr(value, "type", "")), str(getattr(value, listed)())
     try:
         return pickle.dumps(value)
     except Exception:
         return type(value)
 
 
-STUCK = 300
-"""Seconds after which a call that never returns to Python ends the whole run, with the call that is to blame."""
-
-
-def _end(case: Case) -> None:
-    print(f"\nstill running after {STUCK} s:\n{case.snippet}", flush=True)
-    os._exit(1)
-
-
 def fuzz(seconds: float, seed: int, *, names: tuple[str, ...] = (), most: int = 10**9) -> Counter[str]:
-    """Draw calls until the time is over; print those that break a law, each kind of fault of a name once."""
-    count, seen, names = Counter[str](), set[tuple[str, str]](), names or targets()
-    for number, random in draws(seconds, seed, most):
+    """Draw calls until the time is over, and print those that break a law."""
+    names = names or targets()
+
+    def judge(number: int, random: Random) -> tuple[str, str, list[str], str]:
         case = drawn_case(random, names[number % len(names)])
-        timer = threading.Timer(STUCK, _end, [case])
-        timer.daemon = True
-        timer.start()
-        verdict = judged(case)
-        timer.cancel()
-        count.update(["calls", verdict.outcome])
-        for fault in verdict.faults:
-            if (kind := (case.name, fault[:60])) not in seen:
-                seen.add(kind)
-                print(f"\n# {case.name}: {fault} (seed {seed}, call {number})\n{case.snippet}", flush=True)
-    return count
+        LAST.write_text(case.snippet, encoding="utf-8")
+        signal.alarm(STUCK)
+        outcome, faults = judged(case)
+        signal.alarm(0)
+        return case.name, outcome, faults, case.snippet
 
-
-def main() -> int:
-    """Fuzz, print a summary, and return 1 where a law is broken."""
-    parser = parser_of("fuzz", __doc__)
-    parser.add_argument("--only", default="", metavar="A,B", help="only these public names")
-    arguments = parser.parse_args()
-    names = tuple(filter(None, arguments.only.split(",")))
-    count = fuzz(arguments.seconds, arguments.seed, names=names, most=arguments.most)
-    print(
-        f"{count['calls']} calls of {len(targets())} public names: {count['accepted']} returned a result, "
-        f"{count['refused']} were refused with a message; {count['broken']} broke a promise (seed {arguments.seed})"
-    )
-    return int(count["broken"] > 0)
+    return judge_draws(judge, seconds, seed, most)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("fuzz", __doc__, fuzz, f"calls of {len(targets())} public names", "returned a result"))

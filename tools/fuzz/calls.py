@@ -22,7 +22,11 @@ from tools.fuzz.rows import TABLES, Rows, drawn_rows, listed
 
 NEVER = listed(TABLES["options"]["never"])
 HOSTILE = (*NEVER, *listed(TABLES["options"]["unusual"]))
-BY_NAME = {name: listed(block) for name, block in TABLES["by_name"].items()}
+BY_NAME = {name: listed(block) for name, block in TABLES["by_name"].items()} | {"metric": (), "test": ()}
+BY_NAME |= {name: (*map(repr, entries(name)), *BY_NAME[name]) for name in ("notion", "metric")}
+BINNINGS = (*entries("binning").values(), *entries("simplex-binning").values())
+BY_NAME["binning"] += tuple(f"calibrant.binning.{entry.target.__name__}()" for entry in BINNINGS)
+BY_NAME["test"] += tuple(f"calibrant.significance.{entry.target.__name__}" for entry in entries("test").values())
 
 FEW_RESAMPLES = ("n_resamples", "resolution", "n_thresholds")
 """Always given: their defaults take long, and the laws do not depend on them."""
@@ -36,12 +40,10 @@ FREE |= {"ax", "axes", "norm", "title"}
 def hints(target: Callable[..., Any]) -> dict[str, Any]:
     """Return the types of the parameters, as far as they can be found."""
     names = {**vars(typing), **{n: load(n) for n in homes()}, **vars(inspect.getmodule(target))}
-    found = {}
-    for name, parameter in inspect.signature(target).parameters.items():
-        found[name] = Any if parameter.annotation is parameter.empty else parameter.annotation
+    found = {name: parameter.annotation for name, parameter in inspect.signature(target).parameters.items()}
+    for name, annotation in found.items():
         with contextlib.suppress(Exception):
-            annotated = types.SimpleNamespace(__annotations__={name: parameter.annotation})
-            found[name] = typing.get_type_hints(annotated, names)[name]
+            found[name] = eval(annotation, names)
     return found
 
 
@@ -87,16 +89,8 @@ def learned_words(target: Callable[..., Any], name: str) -> tuple[str, ...]:
 def valid_values(target: Callable[..., Any], name: str) -> tuple[str, ...]:
     """Return source text for values that may make sense."""
     hint = hints(target)[name]
-    registered: tuple[str, ...] = ()
-    if name in ("notion", "metric"):
-        registered = tuple(map(repr, entries(name)))
-    elif name == "binning":
-        kinds_of_bins = (*entries("binning").values(), *entries("simplex-binning").values())
-        registered = tuple(f"calibrant.binning.{entry.target.__name__}()" for entry in kinds_of_bins)
-    elif name == "test" and not literals(hint):
-        registered = tuple(f"calibrant.significance.{entry.target.__name__}" for entry in entries("test").values())
-    if registered or name in BY_NAME:
-        return (*literals(hint), *registered, *BY_NAME.get(name, ()))
+    if name in BY_NAME:
+        return (*literals(hint), *BY_NAME[name])
     words = (*literals(hint), *(learned_words(target, name) if str in kinds(hint) or isinstance(hint, str) else ()))
     return (*words, *(value for kind in kinds(hint) for value in PLAIN[kind]))
 
@@ -139,6 +133,7 @@ ELSEWHERE = {
     "write_report": "tests/interop/test_writing.py",
     "load_calibrator": "tools/mutate_files",
     "calibrated": "it takes a table of an engine, and gives one",
+    "show_versions": "it prints",
 }
 """What is not called here, and why."""
 
@@ -167,20 +162,19 @@ REPEATED = "k = np.asarray(w).astype(int); y, p, w = np.repeat(y, k), np.repeat(
 @cache
 def functions() -> tuple[str, ...]:
     """Return the names of the public functions."""
-    named = ((name, load(name)) for name in sorted(homes()))
-    return tuple(name for name, target in named if inspect.isfunction(target) and name not in ELSEWHERE)
+    return tuple(name for name in sorted(homes()) if name not in ELSEWHERE and inspect.isfunction(load(name)))
 
 
 @cache
 def calibrators() -> tuple[str, ...]:
     """Return the names of the classes of calibrators, and of the classifier that holds one."""
-    known = sorted({entry.target.__name__ for entry in entries("calibrator").values()})
-    return (*known, "ByNotion", "CalibratedClassifier")
+    known = {entry.target.__name__ for entry in entries("calibrator").values()}
+    return (*sorted(known), "ByNotion", "CalibratedClassifier")
 
 
 def targets() -> tuple[str, ...]:
-    """Return all names that are called: `show_versions`, whose work is to print, is not."""
-    return tuple(name for name in dict.fromkeys((*functions(), *calibrators())) if name != "show_versions")
+    """Return all names that are called."""
+    return functions() + calibrators()
 
 
 def drawn_case(random: Random, name: str) -> Case:
@@ -220,10 +214,9 @@ def _data_options(random: Random, rows: Rows, hostile: float) -> dict[str, str]:
     """Draw what every metric and curve accepts about its data."""
     if random.random() < 0.6:
         return {}
-    words = {"input": ("'probability'", "'logit'"), "rows": ("'as-given'", "'normalize'", "'percent'")}
     unfit = {"sample_weight", *(["y_pred"] if rows.is_table else [])}
     name = random.choice(sorted(set(DataOptions.__annotations__) - unfit))
-    return {name: random.choice(words.get(name) or BY_NAME[name]) if random.random() > hostile / 2 else "'xyzzy'"}
+    return {name: random.choice(BY_NAME[name]) if random.random() > hostile / 2 else "'xyzzy'"}
 
 
 def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> str:
@@ -245,32 +238,20 @@ def _result_for(random: Random, target: Callable[..., Any], parameter: str) -> s
 @cache
 def _makers() -> dict[str, str]:
     """Return the function that makes each kind of result."""
-    found: dict[str, str] = {}
-    for name in functions():
-        if name == "predictions":  # they stand for y_true and y_prob
-            continue
-        kind = str(inspect.signature(load(name)).return_annotation)
-        if kind in homes() and inspect.isclass(load(kind)):
-            found.setdefault(kind, name)
-    return found
+    makers = (name for name in reversed(functions()) if name != "predictions")  # these stand for y_true and y_prob
+    kinds_of = {str(inspect.signature(load(name)).return_annotation): name for name in makers}
+    return {kind: name for kind, name in kinds_of.items() if kind in homes() and inspect.isclass(load(kind))}
 
 
 def _twin(random: Random, name: str, rows: Rows, options: dict[str, str]) -> tuple[tuple[str, ...], str]:
     """Return lines that make rows of which a metric, or the statistic of a test, must be the same, and why."""
     own = {text for option, text in options.items() if option != "sample_weight"}
-    if name not in _of_rows() or any(part in text for text in own for part in MISFITS):
+    of_rows = {entry.target.__name__ for entry in entries("metric").values()}  # no order, no folds, no draws
+    if name not in of_rows or not rows.are_usual or any(part in text for text in own for part in MISFITS):
         return (), ""
-    if rows.are_same:
-        return rows.plain, "the same numbers in another container"
-    if rows.are_usual and rows.marks[2] == "count" and random.random() < 0.5:
+    if rows.marks[2] == "count" and random.random() < 0.5:
         return (*rows.lines, REPEATED), "integer weights are repeated rows"
-    return ((*rows.lines, PERMUTED), "the order of the rows does not matter") if rows.are_usual else ((), "")
-
-
-@cache
-def _of_rows() -> frozenset[str]:
-    """Return the names of the functions whose value depends on the rows alone: no order, no folds, no draws."""
-    return frozenset(entry.target.__name__ for entry in entries("metric").values())
+    return (*rows.lines, PERMUTED), "the order of the rows does not matter"
 
 
 # Calibrators
@@ -290,7 +271,8 @@ def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Cas
     options, refuse = drawn_options(random, target, hostile=hostile / 3, skip=("progress", "calibrator", "estimator"))
     if name == "MulticlassRecursivePartitioning":
         options.setdefault("max_regions", "3")  # cross-validation of the number of regions takes seconds
-    inner = f"calibrant.calibrators.{random.choice(_single_score())}()"
+    of_scores = [name for name in calibrators() if issubclass(load(name), BinaryCalibrator)]
+    inner = f"calibrant.calibrators.{random.choice(of_scores)}()"
     if name == "CalibratedClassifier":
         return _of_classifier(random, rows, options, inner, refuse)
     if "calibrator" in hints(target) and (name == "ByNotion" or random.random() < 0.5):
@@ -302,14 +284,7 @@ def _of_calibrator(random: Random, name: str, rows: Rows, hostile: float) -> Cas
     new = random.choice(("p", "p", "q", extremes))
     reason = "" if options.get("input") and rows.refuse in AS_DECLARED else rows.refuse
     call = f"{homes()[name]}.{name}({words}).fit(p, y, w).predict_proba({new})"
-    twin = (rows.plain, "the same numbers in another container") if rows.are_same else ((), "")
-    return Case(name, rows.lines, call, refuse or reason, *twin)
-
-
-@cache
-def _single_score() -> tuple[str, ...]:
-    known = (entry.target for entry in entries("calibrator").values())
-    return tuple(sorted(target.__name__ for target in known if issubclass(target, BinaryCalibrator)))
+    return Case(name, rows.lines, call, refuse or reason)
 
 
 def _of_classifier(random: Random, rows: Rows, options: dict[str, str], inner: str, refuse: str) -> Case:
@@ -323,11 +298,11 @@ def _of_classifier(random: Random, rows: Rows, options: dict[str, str], inner: s
 
 def undrawn() -> list[str]:
     """Return the parameters without a default for which nothing is known to be drawn: such names are called in vain."""
-    given, missing = {*GIVEN, "calibrator"}, []
-    for name in functions():
-        target = load(name)
-        for parameter, facts in inspect.signature(target).parameters.items():
-            needed = facts.default is facts.empty and facts.kind != facts.VAR_KEYWORD and parameter not in given
-            if needed and not _result_for(Random(0), target, parameter) and not valid_values(target, parameter):
-                missing.append(f"{name}({parameter}=)")
-    return missing
+    parameters = [(name, *of) for name in functions() for of in inspect.signature(load(name)).parameters.items()]
+    needed = [(n, p) for n, p, of in parameters if of.default is of.empty and of.kind != of.VAR_KEYWORD]
+    return [
+        f"{name}({parameter}=)"
+        for name, parameter in needed
+        if not {parameter} & {*GIVEN, "calibrator"}
+        and not (_result_for(Random(0), load(name), parameter) or valid_values(load(name), parameter))
+    ]

@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ import numpy as np
 IMPORTS = """import datetime as dt, numpy as np, pandas as pd, polars as pl, pyarrow as pa, scipy.sparse as sp, calibrant
 from decimal import Decimal
 from fractions import Fraction
-from sklearn.naive_bayes import GaussianNB
-from tests.laws.test_containers import NEITHER"""
+from sklearn.naive_bayes import GaussianNB"""
+NAMES: dict[str, Any] = {}
+exec(IMPORTS, NAMES)
 
 
 @dataclass(frozen=True)
@@ -37,16 +37,9 @@ class Case:
         return "\n".join([IMPORTS, *self.lines, self.call, *twin])
 
 
-@cache
-def _names() -> dict[str, Any]:
-    names: dict[str, Any] = {}
-    exec(IMPORTS, names)
-    return names
-
-
 def made(lines: tuple[str, ...]) -> dict[str, Any]:
     """Run lines, and return the names that they made."""
-    names = dict(_names())
+    names = dict(NAMES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what NumPy says of a hostile number is not said by the call
         exec("\n".join(lines), names)

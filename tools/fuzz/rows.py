@@ -6,16 +6,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.laws.test_containers import NEITHER
-
 TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("calls.toml").read_text(encoding="utf-8"))
 SIZES = (1, 2, 3, 5, 8, 10, 30, 60, 150)
 COUNTS = "w = rng.integers(1, 4, n)"
-OF_NO_NUMBERS, ROWS_OF_NEITHER = 0.3, 8
-"""Share of the changes that put a column of a kind that holds neither numbers nor labels, and the rows of such columns."""
 
 Change = tuple[str, str]
-"""What is done to the rows, and the line. "same": the numbers stay. "": they may be refused. Else why they must be."""
+"""Why the rows must be refused, empty where they need not be; and the line that changes them."""
 
 
 def listed(block: str) -> tuple[str, ...]:
@@ -26,29 +22,19 @@ def listed(block: str) -> tuple[str, ...]:
 def changes(x: str) -> tuple[Change, ...]:
     """Return the changes of ``y``, ``p`` or ``w``."""
     own = TABLES[x]
-    same = [how for name in own["alike"] for how in listed(TABLES["alike"][name])]
-    known = [("same", how) for how in (*same, *listed(own["same"]))]
-    known += [("", how) for how in listed(own["either"])]
-    known += (TABLES["wrong"] | own["wrong"]).items()
-    return tuple((what, f"{x} = {how.replace('{x}', x)}") for what, how in known)
+    blocks = [own["either"], *(TABLES["alike"][name] for name in own["alike"])]
+    known = [("", how) for block in blocks for how in listed(block)] + [*(TABLES["wrong"] | own["wrong"]).items()]
+    return tuple((why, f"{x} = {how.replace('{x}', x)}") for why, how in known)
 
 
 CHANGES = {x: changes(x) for x in "ypw"}
 
 
-def drawn_change(random: Random, x: str) -> Change:
-    """Draw a change."""
-    if random.random() > OF_NO_NUMBERS:
-        return random.choice(CHANGES[x])
-    kind = random.choice(sorted(NEITHER))
-    return f"a kind that holds no numbers, {kind}", f"{x} = NEITHER[{kind!r}]"
-
-
 def drawn_weights(random: Random, *, hostile: float) -> tuple[str, list[str]]:
     """Draw what is done to the weights, and the lines: None, counts, or counts that something is done to."""
     if random.random() < hostile:
-        what, line = drawn_change(random, "w")
-        return "count" if what == "same" else what, [COUNTS, line]
+        why, line = random.choice(CHANGES["w"])
+        return why, [COUNTS, line]
     if random.random() < 0.4:
         return "count", [COUNTS, f"w = {random.choice(('w', *listed(TABLES['w']['count'])))}"]
     return "usual", ["w = None"]
@@ -59,27 +45,20 @@ class Rows:
     """Lines that make the rows, and what is known of them."""
 
     lines: tuple[str, ...]
-    plain: tuple[str, ...]
-    """The same numbers as usual: NumPy arrays, without the changes."""
     n_classes: int
     is_table: bool
     marks: tuple[str, str, str]
-    """What was done to labels, predictions and weights: "usual", "count", "same", "" or why they must be refused."""
+    """What was done to labels, predictions and weights: "usual", "count", "" or why they must be refused."""
 
     @property
     def refuse(self) -> str:
         """Why they must be refused; empty where they need not be."""
-        return next((mark for mark in self.marks if mark not in ("usual", "count", "same", "")), "")
+        return next((mark for mark in self.marks if mark not in ("usual", "count", "")), "")
 
     @property
     def are_usual(self) -> bool:
         """Whether they are labels 0, 1, ..., valid probabilities in NumPy arrays, and weights None or counts."""
         return set(self.marks) <= {"usual", "count"}
-
-    @property
-    def are_same(self) -> bool:
-        """Whether they are the usual numbers in an unusual container."""
-        return "same" in self.marks and set(self.marks) <= {"usual", "count", "same"}
 
 
 def drawn_rows(random: Random, *, hostile: float) -> Rows:
@@ -87,15 +66,13 @@ def drawn_rows(random: Random, *, hostile: float) -> Rows:
     n, n_classes = random.choice(SIZES), random.choice((2, 2, 2, 3, 3, 4, 7))
     is_table = n_classes > 2 or random.random() < 0.4
     of_weights, weights = drawn_weights(random, hostile=hostile)
-    of_labels, labels = drawn_change(random, "y") if random.random() < hostile else ("usual", "")
-    of_predictions, predictions = drawn_change(random, "p") if random.random() < hostile else ("usual", "")
-    changed = [line for line in (labels, predictions) if line]
-    if any("NEITHER" in line for line in (*weights, *changed)):
-        n = ROWS_OF_NEITHER
+    of_labels, labels = random.choice(CHANGES["y"]) if random.random() < hostile else ("usual", "")
+    of_predictions, predictions = random.choice(CHANGES["p"]) if random.random() < hostile else ("usual", "")
     base = [f"rng = np.random.default_rng({random.randrange(10**6)})", f"n = {n}", *_table(random, n_classes)]
     base += [_labels(random, n_classes), *([] if is_table else ["p = p[:, 1].copy()"])]
     base += ["q = p**2 / (p**2).sum(1, keepdims=True)" if is_table else "q = p**2", "t = y.copy()", *weights]
-    return Rows((*base, *changed), tuple(base), n_classes, is_table, (of_labels, of_predictions, of_weights))
+    lines = (*base, *filter(None, (labels, predictions)))
+    return Rows(lines, n_classes, is_table, (of_labels, of_predictions, of_weights))
 
 
 def _table(random: Random, n_classes: int) -> list[str]:

@@ -2,28 +2,30 @@
 
 Run: python -m tools.mutation [N] [--seed S] [--record] [--seconds T]. Draws N lines of src and a change to each; runs the
 tests that reach it, those nearest by name first, up to T seconds of them. The
-first run (or --record) runs `make test` once to learn which test reaches which line. Decorated functions and compiled kernels
-are included, numba's cache is empty for the latter. Changes that alter nothing are listed with the reason in equivalent.toml.
+first run (or --record) runs `make test` once to learn which test reaches which line. Compiled kernels
+are included, numba's cache is empty for them. Changes that alter nothing are listed with the reason in equivalent.toml.
 """
 
 import argparse
 import os
 import random
-import tempfile
 import time
 import tomllib
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from functools import cache
 from pathlib import Path
-from queue import SimpleQueue
 
 from tools.mutation.operators import Mutant, sites
 from tools.mutation.reached import SECONDS, Reached, record
-from tools.mutation.running import Copy
+from tools.mutation.running import fate_of
 
 SOURCE = Path("src/calibrant")
-EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+ROWS = tomllib.loads(Path(__file__).with_name("equivalent.toml").read_text())["mutant"]
+EQUIVALENT = {(str(SOURCE / row["file"]), row["line"], row["becomes"]): row["reason"] for row in ROWS}
+"""The changes that alter nothing, with the reason."""
+
+Judged = tuple[Mutant, str, str, float]
+"""What becomes of a mutant: "killed", "timeout", "survived" or "equivalent", by which test, after how many seconds."""
 
 
 def main() -> None:
@@ -38,7 +40,14 @@ def main() -> None:
 
     if options.record or not SECONDS.exists():
         record()
-    judged(sample(options.n, options.seed), options)
+    begun, drawn, tests = time.monotonic(), sample(options.n, options.seed), Reached(SOURCE)
+    found: list[Judged] = []
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for done in as_completed(pool.submit(judge, mutant, tests, options.seconds) for mutant in drawn):
+            mutant, fate, test, seconds = done.result()
+            found.append((mutant, fate, test, seconds))
+            print(f"{len(found):4} {fate:10} {seconds:6.1f} s  {mutant}  {test}", flush=True)
+    report(sorted(found, key=lambda row: (row[0].path, row[0].line)), time.monotonic() - begun)
 
 
 def sample(n: int, seed: int) -> list[Mutant]:
@@ -50,63 +59,32 @@ def sample(n: int, seed: int) -> list[Mutant]:
     return [rng.choice(lines[line]) for line in rng.sample(sorted(lines), n)]
 
 
-def judged(drawn: list[Mutant], options: argparse.Namespace) -> None:
-    """Run the tests of all mutants side by side, each in a copy that is free, and print what becomes of them."""
-    begun, rows, tests = time.monotonic(), [], Reached(SOURCE)
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
-        copies: SimpleQueue[Copy] = SimpleQueue()
-        for number in range(options.jobs):
-            copies.put(Copy(SOURCE, Path(folder) / str(number)))
-        for done in as_completed(pool.submit(judge, mutant, tests, copies, options.seconds) for mutant in drawn):
-            row = done.result()
-            rows.append(row)
-            place = f"{row['change'][0]}:{row['line']} ({row['operator']})"
-            print(f"{len(rows):4} {row['fate']:10} {row['seconds']:6.1f} s  {place}  {row['test']}", flush=True)
-    rows.sort(key=lambda row: (row["change"][0], row["line"]))
-    report(rows, time.monotonic() - begun)
-
-
-def judge(mutant: Mutant, tests: Reached, copies: SimpleQueue[Copy], seconds: float) -> dict:
+def judge(mutant: Mutant, tests: Reached, seconds: float) -> Judged:
     """Run a mutant's tests in two goes, so that most mutants collect a few files only."""
-    change = (mutant.path.relative_to(SOURCE).as_posix(), *mutant.difference())
-    row = {"change": change, "line": mutant.line, "operator": mutant.operator}
-    if reason := equivalents().get(change):
-        return row | {"fate": "equivalent", "test": reason, "seconds": 0.0}
-    goes, left, spent, run = tests.ordered(mutant), seconds, 0.0, 0
-    for names in goes:
-        chosen = []
+    if mutant.change() in EQUIVALENT:
+        return mutant, "equivalent", EQUIVALENT[mutant.change()], 0.0
+    fate, test, left, begun = "survived", "", seconds, time.monotonic()
+    for names in tests.ordered(mutant):
+        chosen, before = [], left
         for name in names:
             if left > 0:
                 chosen.append(name)
                 left -= tests.seconds[name]
-        if chosen:
-            copy = copies.get()
-            outcome = copy.outcome(mutant, chosen, tests.seconds)
-            copies.put(copy)
-            spent, run = spent + outcome.seconds, run + len(chosen)
-            if outcome.fate != "survived":
-                return row | {"fate": outcome.fate, "test": outcome.test, "seconds": spent}
-    return row | {"fate": "survived", "test": f"{run} of {sum(map(len, goes))} tests", "seconds": spent}
+        if chosen and fate == "survived":
+            fate, test = fate_of(mutant, SOURCE, chosen, before - left)
+    return mutant, fate, test or f"{seconds - left:.0f} s of tests", time.monotonic() - begun
 
 
-@cache
-def equivalents() -> dict[tuple[str, str, str], str]:
-    """Return the changes that alter nothing, with the reason."""
-    rows = tomllib.loads(EQUIVALENT.read_text()).get("mutant", []) if EQUIVALENT.exists() else []
-    return {(row["file"], row["line"], row["becomes"]): row["reason"] for row in rows}
-
-
-def report(rows: list[dict], seconds: float) -> None:
-    count = Counter(row["fate"] for row in rows)
-    for row in rows:
-        if row["fate"] == "survived":
-            print(f"\n{row['change'][0]}:{row['line']} ({row['operator']}; {row['test']})")
-            print(f"  - {row['change'][1]}\n  + {row['change'][2]}")
-    killed, differing = count["killed"] + count["timeout"], len(rows) - count["equivalent"]
-    by_time = [f"{row['change'][0]}:{row['line']}" for row in rows if row["fate"] == "timeout"]
-    print(f"\n{count['timeout']} by time: {', '.join(by_time) or 'none'}")
+def report(found: list[Judged], seconds: float) -> None:
+    count = Counter(fate for _, fate, _, _ in found)
+    for mutant, fate, test, _ in found:
+        if fate == "survived":
+            _, before, after = mutant.change()
+            print(f"\n{mutant}; {test}\n  - {before}\n  + {after}")
+    killed, differing = count["killed"] + count["timeout"], len(found) - count["equivalent"]
+    print(f"\n{count['timeout']} by time: {', '.join(str(row[0]) for row in found if row[1] == 'timeout') or 'none'}")
     print(
-        f"{len(rows)} mutants: {killed} killed, {count['survived']} survived, {count['equivalent']} alter nothing; "
+        f"{len(found)} mutants: {killed} killed, {count['survived']} survived, {count['equivalent']} alter nothing; "
         f"score {killed / max(differing, 1):.1%} in {seconds / 60:.0f} minutes on {os.cpu_count()} cores"
     )
 

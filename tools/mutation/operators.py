@@ -2,22 +2,21 @@
 
 Left out, as they change no number and no decision: docstrings and all other strings but the side of a binary search,
 annotations, what is raised (that it is raised counts), `__repr__` and its kin, `if TYPE_CHECKING`, and arguments that only
-set the look of a picture.
+set the look of a picture or the size of a cache.
 """
 
 import ast
 import copy
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 LOOK = frozenset([
-    "alpha", "aspect", "bbox_to_anchor", "capsize", "cmap", "color", "colors", "columnspacing", "dpi", "ecolor",
-    "edgecolor", "facecolor", "figsize", "fontsize", "handlelength", "height_ratios", "hspace", "labelpad",
-    "labelrotation", "labelsize", "length", "levels", "linestyle", "linewidth", "linewidths", "loc", "lw",
-    "markersize", "ncol", "pad", "rotation", "shrink", "size", "stacklevel", "vmax", "vmin", "width_ratios", "wspace",
-    "xytext", "zorder", "s",
+    "alpha", "aspect", "bbox_to_anchor", "cmap", "color", "colors", "dpi", "edgecolor", "figsize", "fontsize",
+    "handlelength", "height_ratios", "labelsize", "length", "levels", "linestyle", "linewidth", "linewidths", "loc",
+    "markersize", "maxsize", "pad", "rotation", "shrink", "size", "stacklevel", "width_ratios", "zorder",
 ])  # fmt: skip
 WORDS_ONLY = frozenset({"__repr__", "__str__", "_repr_html_", "_repr_mimebundle_"})
 
@@ -42,8 +41,6 @@ SYMMETRIC = frozenset(
 )
 """Functions of which two arguments may change places."""
 LEFT_OUT = frozenset({"JoinedStr", "Import", "ImportFrom", "TypeAlias"})
-KEPT_DECORATORS = frozenset({"kernel", "cache", "lru_cache", "overload", "cached_property"})
-"""Without these a function is slower, or typed otherwise, and no more."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +54,21 @@ class Mutant:
     operator: str
     line: int
     reached_by: range
-    scope: str
+    in_function: bool
 
     def applied(self) -> bytes:
         source = self.path.read_bytes()
         return source[: self.start] + self.text.encode() + source[self.stop :]
 
-    def difference(self) -> tuple[str, str]:
-        """Return the lines that change, as they are and as they would be, each joined to one."""
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} ({self.operator})"
+
+    def change(self) -> tuple[str, str, str]:
+        """Return the file, and the lines that change, as they are and as they would be, each joined to one."""
         old, new = self.path.read_bytes(), self.applied()
         first, last = old.rfind(b"\n", 0, self.start) + 1, old.find(b"\n", self.stop)
         changed = old[first:last], new[first : last + len(new) - len(old)]
-        before, after = (" ".join(text.decode().split()) for text in changed)
-        return before, after
+        return str(self.path), *(" ".join(text.decode().split()) for text in changed)
 
 
 Change = tuple[Any, str, str]
@@ -83,10 +82,6 @@ def other(node: ast.expr, **parts: Any) -> str:
     return f"({ast.unparse(changed)})"
 
 
-def name_of(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-
-
 def changes(node: ast.AST) -> Iterator[Change]:
     """Yield the changes of a node itself."""
     match node:
@@ -94,14 +89,9 @@ def changes(node: ast.AST) -> Iterator[Change]:
             yield node, "pass", "raise removed"
         case ast.Expr(value=ast.Call()):
             yield node, "pass", "call removed"
-        case ast.Continue():
-            yield node, "break", "loop"
-        case ast.Break():
-            yield node, "continue", "loop"
         case ast.AugAssign(op=op):
             if type(op) in ARITHMETIC:
-                swapped = ast.AugAssign(node.target, ARITHMETIC[type(op)](), node.value)
-                yield node, ast.unparse(swapped), "arithmetic"
+                yield node, ast.unparse(ast.AugAssign(node.target, ARITHMETIC[type(op)](), node.value)), "arithmetic"
             yield node, "pass", "assignment removed"
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
             is_plain = isinstance(test, ast.Compare | ast.UnaryOp)
@@ -140,7 +130,8 @@ def changes_of_call(node: ast.Call) -> Iterator[Change]:
     if isinstance(node.func, ast.Name) and node.func.id in NAMES:
         yield node.func, NAMES[node.func.id], "function"
     plain = [ast.unparse(argument) for argument in node.args[:2] if not isinstance(argument, ast.Starred)]
-    if len(plain) == 2 and plain[0] != plain[1] and name_of(node.func) not in SYMMETRIC:
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    if len(plain) == 2 and plain[0] != plain[1] and name not in SYMMETRIC:
         first, second, *rest = node.args
         yield node, other(node, args=[second, first, *rest]), "arguments swapped"
     for i, keyword in enumerate(node.keywords):
@@ -166,64 +157,43 @@ def parts(node: ast.AST) -> Iterable[ast.AST | None]:
     return ast.iter_child_nodes(node)
 
 
-class _Finder:
-    def __init__(self, path: Path) -> None:
-        self.path, self.source = path, path.read_bytes()
-        self.starts = [0]
-        for line in self.source.splitlines(keepends=True):
-            self.starts.append(self.starts[-1] + len(line))
-        self.mutants: list[Mutant] = []
-        self.reach: Callable[[ast.AST], range] = lambda _: range(1, len(self.starts) + 1)
-        self.scope = "module"
-        self.visit(ast.parse(self.source))
+def mutants(path: Path) -> Iterator[Mutant]:
+    """Yield the mutants of a file."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    starts = [0, *accumulate(map(len, lines))]
 
-    def add(self, found: Iterable[Change]) -> None:
-        """Add changes."""
-        for part, text, operator in found:
-            start = self.starts[part.lineno - 1] + part.col_offset
-            stop = self.starts[(part.end_lineno or part.lineno) - 1] + (part.end_col_offset or 0)
-            self.mutants.append(
-                Mutant(self.path, start, stop, text, operator, part.lineno, self.reach(part), self.scope)
-            )
+    def visit(node: ast.AST, around: range, first: int | None) -> Iterator[Mutant]:
+        """Yield the changes of a node and of all in it.
 
-    def visit(self, node: ast.AST) -> None:
-        """Add the changes of a node and of all in it, with the lines by which a test reaches them."""
+        ``first`` is where the statement of a function begins, from which on a test must run; elsewhere it must run some line
+        of the ``range``.
+        """
         is_condition = isinstance(node, ast.If | ast.While | ast.IfExp)
         if type(node).__name__ in LEFT_OUT or (is_condition and ast.unparse(node.test) == "TYPE_CHECKING"):
             return
-        outer = self.reach
-        if isinstance(node, ast.stmt) and self.scope == "body":
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            is_function = isinstance(node, ast.FunctionDef)
+            inside = range(node.body[0].lineno, (node.end_lineno or 0) + 1)
+            for part in (*node.decorator_list, *([node.args] if is_function else [])):
+                yield from visit(part, inside, None)
+            for part in node.body if node.name not in WORDS_ONLY else ():
+                yield from visit(part, inside, part.lineno if is_function else None)
+            return
+        if first is not None and isinstance(node, ast.stmt):
             first = node.lineno
-            self.reach = lambda inner: range(first, (getattr(inner, "end_lineno", first) or first) + 1)
-        if isinstance(node, ast.ClassDef):
-            self.inside(node, node.lineno, "class", node.decorator_list)
-        elif isinstance(node, ast.FunctionDef):
-            if node.name not in WORDS_ONLY:
-                self.inside(node, node.body[0].lineno, "body", [*node.decorator_list, node.args])
-        else:
-            self.add(changes(node))
-            for part in parts(node):
-                if part is not None:
-                    self.visit(part)
-        self.reach = outer
+        for part, text, operator in changes(node):
+            start = starts[part.lineno - 1] + part.col_offset
+            stop = starts[(part.end_lineno or part.lineno) - 1] + (part.end_col_offset or 0)
+            reached_by = around if first is None else range(first, (part.end_lineno or first) + 1)
+            yield Mutant(path, start, stop, text, operator, part.lineno, reached_by, first is not None)
+        for inner in parts(node):
+            if inner is not None:
+                yield from visit(inner, around, first)
 
-    def inside(self, node: ast.FunctionDef | ast.ClassDef, first: int, scope: str, head: list[Any]) -> None:
-        """Visit decorators, which belong to the scope around a function, and statements."""
-        lines, outer = range(first, (node.end_lineno or node.lineno) + 1), self.scope
-        self.reach, self.scope = (lambda _: lines), outer if scope == "body" else scope
-        for part in head:
-            if name_of(part.func if isinstance(part, ast.Call) else part) in KEPT_DECORATORS:
-                continue
-            if part in node.decorator_list:
-                self.add([(part, "(lambda undecorated: undecorated)", "decorator removed")])
-            self.visit(part)
-        self.scope = scope
-        for statement in node.body:
-            self.visit(statement)
-        self.scope = outer
+    yield from visit(ast.parse(b"".join(lines)), range(1, len(lines) + 1), None)
 
 
 def sites(source: Path) -> Iterator[Mutant]:
     """Yield the mutants of every file of a package, in the order of its text."""
     for path in sorted(source.rglob("*.py")):
-        yield from sorted(_Finder(path).mutants, key=lambda mutant: (mutant.start, mutant.stop, mutant.text))
+        yield from sorted(mutants(path), key=lambda mutant: (mutant.start, mutant.stop, mutant.text))

@@ -33,5 +33,4 @@ def page(folder: Path) -> str:
     for path in paths:
         title, date, status = decision(path)
         rows.append(f"| {int(path.name[:4])} | [{title}]({path.name}) | {date} | {status} |")
-    names = [path.stem for path in paths]
-    return "\n".join([*rows, "", "```{toctree}", ":hidden:", "", *names, "```", ""])
+    return "\n".join([*rows, "", "```{toctree}", ":hidden:", "", *(path.stem for path in paths), "```", ""])

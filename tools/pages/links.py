@@ -6,7 +6,6 @@ Run: python -m tools.pages.links docs/_build/html. Addresses of other sites are 
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,31 +15,24 @@ MADE = {"search.html", "genindex.html", "py-modindex.html", "webpack-macros.html
 """Pages of Sphinx itself. They may be linked to; what they link is not looked at."""
 
 
-@dataclass
 class Page(HTMLParser):
     """What a page links to, the places in it that can be linked, and its pictures without a text."""
 
-    links: set[str] = field(default_factory=set)
-    places: set[str] = field(default_factory=set)
-    untold: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
+    def __init__(self, path: Path) -> None:
         super().__init__()
+        self.links, self.places, self.untold = set[str](), set[str](), list[str]()
+        self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = dict(attrs)
-        self.places |= {said[word] for word in ("id", "name") if said.get(word)}
+        said = {word: value for word, value in attrs if value}
+        self.places |= {said[word] for word in said.keys() & {"id", "name"}}
         if tag in ("a", "img", "link", "script"):
-            self.links |= {said[word] for word in ("href", "src") if said.get(word)}
-        if tag == "img" and len((said.get("alt") or "").split()) < 2:
-            self.untold.append(said.get("src") or "")
+            self.links |= {said[word] for word in said.keys() & {"href", "src"}}
+        if tag == "img" and len(said.get("alt", "").split()) < 2:
+            self.untold.append(said.get("src", ""))
 
 
-@cache
-def read(path: Path) -> Page:
-    page = Page()
-    page.feed(path.read_text(encoding="utf-8"))
-    return page
+read = cache(Page)
 
 
 def dead(path: Path, links: set[str]) -> Iterator[str]:

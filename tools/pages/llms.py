@@ -12,11 +12,6 @@ SAID = Path(__file__).with_suffix(".md").read_text(encoding="utf-8")
 """What the page begins with."""
 
 
-def first_sentence(target: object) -> str:
-    """Return the first paragraph of a docstring on one line."""
-    return " ".join((inspect.getdoc(target) or "").partition("\n\n")[0].split())
-
-
 def called(name: str, target: object) -> str:
     """Return how a name is called, with defaults; what follows `*` is passed by name."""
     if not callable(target):
@@ -28,7 +23,8 @@ def called(name: str, target: object) -> str:
 def entry(name: str, full: str) -> str:
     """Return the line of a public name: how it is called, its page, and what it is."""
     target = load(name)
-    return f"- [`{called(name, target)}`](reference/{full}.html): {first_sentence(target)}"
+    first_sentence = " ".join((inspect.getdoc(target) or "").partition("\n\n")[0].split())
+    return f"- [`{called(name, target)}`](reference/{full}.html): {first_sentence}"
 
 
 def lines(titles: Mapping[str, str], record: Collection[str]) -> Iterator[str]:

@@ -28,9 +28,9 @@ def homes() -> dict[str, str]:
 def public_packages() -> dict[str, tuple[str, ...]]:
     """Return the public names of each package, in the order of the reference."""
     found: dict[str, list[str]] = {package: [] for package in TITLES}
-    for name, home in elsewhere.homes().items():
+    for name, home in sorted(elsewhere.homes().items(), key=lambda item: item[0].lower()):
         found[home.removeprefix("calibrant.")].append(name)
-    return {package: tuple(sorted(names, key=str.lower)) for package, names in found.items()}
+    return {package: tuple(names) for package, names in found.items()}
 
 
 def spelled(name: str) -> str:

@@ -63,8 +63,6 @@ def misled(results: dict[str, list[str]]) -> Iterator[str]:
 if __name__ == "__main__":
     results = shown(Path(sys.argv[1]))
     said = [*wrong(Path(sys.argv[1])), *misled(results)]
-    print(
-        "\n".join(said)
-        or f"{len(FIRST)} queries lead to the right page; {len(results)} were asked of the search itself"
-    )
+    right = f"{len(FIRST)} queries lead to the right page; {len(results)} were asked of the search itself"
+    print("\n".join(said) or right)
     sys.exit(bool(said))
