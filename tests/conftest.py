@@ -76,6 +76,12 @@ def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calibrant.drawing.settle", lambda *_: None)
 
 
+@pytest.fixture
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a page compare its forecasts by a tenth of the draws, which take most of its time."""
+    monkeypatch.setattr("calibrant.assessment.comparison.DRAWS", 100)
+
+
 @pytest.fixture(autouse=True)
 def no_figure_stays_open() -> Iterator[None]:
     """Close what a test has drawn: matplotlib warns of more than 20 open figures, in whichever test draws the next."""
