@@ -35,6 +35,10 @@ CLOSED = "\nimport matplotlib.pyplot\nmatplotlib.pyplot.close('all')\n"
 """Between the blocks of a page: a notebook closes its figures as well, and matplotlib keeps no more than 20 open."""
 
 
+UNSETTLED = "import calibrant.drawing\ncalibrant.drawing.settle = lambda *_: None\n"
+"""Before a page: its pictures are not laid out until nothing moves, as with the fixture of that name."""
+
+
 def python(*words, folder, path=FROM_THE_ROOT):
     """Run Python in a process of its own."""
     env = os.environ | {"MPLBACKEND": "agg", "PYTHONPATH": path}
@@ -53,7 +57,7 @@ MARKED = [pytest.param(name, marks=() if name in QUICK else pytest.mark.deep) fo
 @pytest.mark.parametrize("page", MARKED)
 def test_every_example_of_the_page_runs(page, tmp_path):
     pytest.importorskip("matplotlib")
-    done = python("-W", "error::RuntimeWarning", "-c", CLOSED.join(EXAMPLES[page]), folder=tmp_path)
+    done = python("-W", "error::RuntimeWarning", "-c", UNSETTLED + CLOSED.join(EXAMPLES[page]), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     shown = [block for block in PRINTED[page] if not block.startswith(NOT_PRINTED)]
     assert [block for block in shown if block not in done.stdout] == []
