@@ -29,7 +29,7 @@ FEW = ["--resamples", "99"]
 
 
 @pytest.fixture(params=[("label", "prob")])
-def files(request, tmp_path, monkeypatch, few_draws):
+def files(request, tmp_path, monkeypatch, few_draws, bare_default):
     """Calibration and test set of a forecast that is over-confident and too low, with columns of these names."""
     monkeypatch.chdir(tmp_path)
     found = {}
