@@ -307,7 +307,8 @@ def test_an_alarm_that_a_run_without_the_gate_found_is_new_to_the_gate(run):
     run.out("days", *STATE, "--fail-on-alarm")
 
 
-@pytest.mark.parametrize(("ends_at", "windows"), [(1, 1), (2, 2)])
+@pytest.mark.first(1)
+@pytest.mark.parametrize(("ends_at", "windows"), [(2, 2), (1, 1)])
 def test_a_run_that_was_killed_leaves_the_state_of_the_run_before_or_its_own(run, ends_at, windows):
     """It ends as it replaces the state, or the page behind it; nothing is cleaned up, as where a machine loses power."""
     words = [*STATE, "-o", "out.csv", "--force"]
