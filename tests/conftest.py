@@ -76,6 +76,19 @@ def unsettled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("calibrant.drawing.settle", lambda *_: None)
 
 
+@pytest.fixture
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a page compare its forecasts by a tenth of the draws, which take most of its time."""
+    monkeypatch.setattr("calibrant.assessment.comparison.DRAWS", 100)
+
+
+@pytest.fixture
+def bare_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the default calibrator of few rows be fitted alone: within `SafeCalibrator` it takes six times as long."""
+    for name in ("SAFE_BELOW", "SAFE_BELOW_OF_TWO"):
+        monkeypatch.setattr(f"calibrant.calibrators.classifier.{name}", 0)
+
+
 @pytest.fixture(autouse=True)
 def no_figure_stays_open() -> Iterator[None]:
     """Close what a test has drawn: matplotlib warns of more than 20 open figures, in whichever test draws the next."""

@@ -63,9 +63,8 @@ def test_a_metric_needs_no_numba_and_no_matplotlib(home):
 
 def test_the_installed_command_and_the_module_run():
     command = Path(sys.executable).with_name("calibrant")
-    assert shown(command, "--version").splitlines()[0] == f"calibrant {calibrant.__version__}"
-    said = shown(sys.executable, "-m", "calibrant", "assess", "no-such-file.csv", code=2)
-    assert said.startswith("calibrant: error: the file must exist; got no-such-file.csv.")
+    for words in ([command], [sys.executable, "-m", "calibrant"]):
+        assert shown(*words, "--version").splitlines()[0] == f"calibrant {calibrant.__version__}"
 
 
 # What is public

@@ -10,7 +10,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
 
@@ -124,13 +124,17 @@ def by_data_set(values: np.ndarray, data_sets: list[str]) -> np.ndarray:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
+@cache
+def counts_of_draws(n: int, draws: int, seed: int) -> np.ndarray:
+    """How often each of n data sets is in each draw."""
+    return np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=draws).astype(float)
+
+
 def intervals(values: np.ndarray, data_sets: list[str], draws: int = DRAWS, seed: int = 0) -> list[Interval]:
     """Mean over the data sets of each column, with its bootstrap interval."""
     mean = by_data_set(values, data_sets)
-    n = len(mean)
-    count = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=draws)
-    known = ~np.isnan(mean)
-    weight = np.maximum(count @ known, 1e-300)
+    count, known = counts_of_draws(len(mean), draws, seed), ~np.isnan(mean)
+    weight = np.maximum(count @ known.astype(float), 1e-300)
     again = count @ np.where(known, mean, 0.0) / weight
     low, high = np.quantile(again, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     value = np.where(known, mean, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
@@ -594,7 +598,8 @@ def by_gain(results: list[Result], ranked: list[Result], when: str = "") -> list
 def in_order(tables: Tables) -> list[str]:
     """Methods by their mean rank over the sizes."""
     methods = [m for m in next(iter(tables.values())).methods if all(m in t.methods for t in tables.values())]
-    mean = {m: np.mean([mean_rank(t)[t.column(m)].value for t in tables.values()]) for m in methods}
+    ranked = [(t, mean_rank(t)) for t in tables.values()]
+    mean = {m: np.mean([of[t.column(m)].value for t, of in ranked]) for m in methods}
     return sorted(methods, key=lambda m: float(mean[m]))
 
 

@@ -43,10 +43,10 @@ OF_ALL_BUT_SOME = {"check_classifiers_one_label": ONE_LABEL}
 
 
 CASES = {
+    "classifier, by a word": (cal.CalibratedClassifier(calibrator="isotonic"), {}),
     "classifier": (cal.CalibratedClassifier(), {}),
     "ensemble": (cal.CalibratedClassifier(cv=3, ensemble=True, pooling="geometric", label_smoothing=0.01), {}),
     "classifier, safe": (cal.CalibratedClassifier(calibrator=cal.SafeCalibrator()), {}),
-    "classifier, by a word": (cal.CalibratedClassifier(calibrator="isotonic"), {}),
     "isotonic by notion": (cal.ByNotion(cal.IsotonicCalibration(), input="logit"), OF_A_FORECAST),
     **{name: (target(input="logit"), OF_A_FORECAST) for name, target in CALIBRATORS.items()},
     **{name: (target(input="logit"), OF_A_SCORE) for name, target in OF_ONE_SCORE.items()},

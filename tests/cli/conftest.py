@@ -55,7 +55,7 @@ def bytes_of(folder):
 
 
 @pytest.fixture
-def shell(capsys, monkeypatch, tmp_path):
+def shell(capsys, monkeypatch, tmp_path, few_draws):
     """Run the command line in an empty folder."""
     monkeypatch.chdir(tmp_path)
     return Shell(capsys)

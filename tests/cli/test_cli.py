@@ -229,6 +229,7 @@ def test_streamed_rows_get_the_default_of_a_sample(shell, monkeypatch):
 # advise
 
 
+@pytest.mark.usefixtures("bare_default")
 def test_advise_prints_the_table_and_a_command_with_the_options_of_the_columns(shell):
     rng = np.random.default_rng(0)
     z = rng.normal(0, 1.5, 1000)

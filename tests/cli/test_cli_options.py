@@ -286,6 +286,7 @@ def run(folders, answers, capsys, monkeypatch):
 EACH = [(command, option) for command, cases in CASES.items() for option in cases]
 
 
+@pytest.mark.usefixtures("few_draws", "bare_default")
 @pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning")
 @pytest.mark.parametrize(("command", "option"), EACH, ids=[" ".join(pair) for pair in EACH])
 def test_an_option_does_something(command, option, run, monkeypatch):

@@ -308,7 +308,6 @@ FULL = "standard output must be .*; the system says: No space"
     ("line", "why"),
     [
         ("fit good.csv -o other.json >&-", CLOSED),
-        ("assess good.csv --json --resamples 5 > /dev/full", FULL),
         ("--help > /dev/full", FULL),
     ],
 )
@@ -322,13 +321,34 @@ def test_what_cannot_be_printed_is_said(line, why, folder):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+def test_figures_that_cannot_be_printed_are_said(folder, monkeypatch):
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        code, _, err = folder("assess", "good.csv", "--json", "--resamples", "5")
+    assert code == cli.BAD_USE
+    assert re.match(FULL, err.splitlines()[-1].removeprefix("calibrant: error: "))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
 @pytest.mark.parametrize("where", ["2>&-", "2> /dev/full"])
+def test_a_shell_may_lose_the_notes(where):
+    run = in_a_shell(f"assess nowhere.csv --best {where}", stdout=subprocess.PIPE)
+    assert (run.returncode, run.stdout) == (cli.BAD_USE, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # what stands for a closed stream stays open
+@pytest.mark.parametrize("stderr", [None, "/dev/full"])
 @pytest.mark.parametrize(
     ("words", "code"),
     [("good.csv --json", 0), ("good.csv --json --fail-if 'ece > 1e-9'", 1), ("nowhere.csv", 2), ("good.csv --best", 2)],
 )
-def test_the_exit_code_is_that_of_the_command_where_notes_are_lost(words, code, where, folder):
-    run = in_a_shell(f"assess --resamples 5 {words} {where}", stdout=subprocess.PIPE)
-    assert run.returncode == code
-    assert code == 2 or json.loads(run.stdout)["rows"] > 0
-    assert code != 2 or run.stdout == ""
+def test_the_exit_code_is_that_of_the_command_where_notes_are_lost(words, code, stderr, folder, monkeypatch):
+    with open(stderr or os.devnull, "w") as stream:
+        monkeypatch.setattr("sys.stderr", stderr and stream)
+        found, out, _ = folder("assess", "--resamples", "5", *shlex.split(words))
+    assert found == code
+    assert code == 2 or json.loads(out)["rows"] > 0
+    assert code != 2 or out == ""

@@ -16,6 +16,7 @@ from calibrant.cli.watch import Watch, files_of
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop import sources as addresses
 from calibrant.interop.tables import read_table, write_table
+from calibrant.report import page as report
 
 N, DAYS = 300, 12
 RNG = np.random.default_rng(4)
@@ -270,8 +271,10 @@ SCORE = RNG.beta(1, 3, (NIGHTS, A_DAY))
 OUTCOME = (RNG.random((NIGHTS, A_DAY)) < np.where(np.arange(NIGHTS)[:, None] < 18, SCORE, SCORE**3)).astype(int)
 
 
-def test_the_documented_command_runs_every_night_and_fails_on_that_of_an_alarm(run):
+def test_the_documented_command_runs_every_night_and_fails_on_that_of_an_alarm(run, monkeypatch):
+    """Nights between the first and the last on which nothing is new have an empty picture: a drawn one takes long."""
     pytest.importorskip("matplotlib")
+    drawn = report._picture
     for file in Path("days").iterdir():
         file.unlink()
     monitor, failed, before = Monitor(window="1d", reference=14), [], 0
@@ -281,6 +284,8 @@ def test_the_documented_command_runs_every_night_and_fails_on_that_of_an_alarm(r
         write_table(f"days/day_{night + 1}.csv", columns)
         monitor.update(OUTCOME[night], SCORE[night], at=at)
         new, before = len(monitor.alarms) - before, len(monitor.alarms)
+        quiet = 0 < night < NIGHTS - 1 and not new
+        monkeypatch.setattr(report, "_picture", (lambda _: "<svg></svg>") if quiet else drawn)
         for _ in range(2 if night == 0 or new else 1):  # a job that is run again after it failed fails again
             code, _, said = run(*shlex.split(COMMAND)[2:])
             assert (code, f"gate failed: {new} new alarm" in said) == (int(new > 0), new > 0), said
@@ -301,7 +306,8 @@ def test_an_alarm_that_a_run_without_the_gate_found_is_new_to_the_gate(run):
     run.out("days", *STATE, "--fail-on-alarm")
 
 
-@pytest.mark.parametrize(("ends_at", "windows"), [(1, 1), (2, 2)])
+@pytest.mark.first(1)
+@pytest.mark.parametrize(("ends_at", "windows"), [(2, 2), (1, 1)])
 def test_a_run_that_was_killed_leaves_the_state_of_the_run_before_or_its_own(run, ends_at, windows):
     """It ends as it replaces the state, or the page behind it; nothing is cleaned up, as where a machine loses power."""
     words = [*STATE, "-o", "out.csv", "--force"]

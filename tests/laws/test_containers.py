@@ -109,7 +109,8 @@ def mapped(calibrator, X, y, sample_weight, new):
 
 def classified(y, sample_weight, groups):
     X = np.column_stack([P, P**2, np.arange(8)])
-    return ca.CalibratedClassifier(cv=2).fit(X, y, sample_weight=sample_weight, groups=groups).predict_proba(X)
+    made = ca.CalibratedClassifier(calibrator="temperature", cv=2)
+    return made.fit(X, y, sample_weight=sample_weight, groups=groups).predict_proba(X)
 
 
 ROWS = {"y_true": Y, "y_prob": P, "sample_weight": W}

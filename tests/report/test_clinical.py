@@ -16,6 +16,7 @@ from calibrant.report import plot_clinical
 from calibrant.report.page import CLINICAL, LEAST_EVENTS, POINTS_A_LINE, render, summarise
 
 pytest.importorskip("jinja2")
+pytestmark = pytest.mark.usefixtures("few_draws")
 
 
 def forecast(n=900, seed=0):

@@ -19,6 +19,8 @@ from calibrant.report.page import render, summarise
 from calibrant.report.sentences import COMPARED, NOUNS, comparison, headline
 from calibrant.significance.result import shown_pvalue
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 
 class Broken(PlattScaling):
     def fit(self, *rows, **options):
@@ -38,9 +40,9 @@ def both():
     return {"bold": assess(y, bold, n_resamples=99), "right": assess(y, right, n_resamples=99)}
 
 
-def by_each(y, forecasts, **more):
-    """What `compare` says by each metric of a report."""
-    return [compare(y, forecasts, metric=metric, **more) for metric in COMPARED]
+def by_each(y, forecasts, n_resamples=100):
+    """What `compare` says by each metric of a report, by as many draws as the fixture ``few_draws`` leaves."""
+    return [compare(y, forecasts, metric=metric, n_resamples=n_resamples) for metric in COMPARED]
 
 
 def printed(one, of):
@@ -49,10 +51,13 @@ def printed(one, of):
     return f"(difference{of} {one.difference:+.4f}, 95 % interval [{one.lower:+.4f}, {one.upper:+.4f}], {p})"
 
 
-def test_the_page_has_the_differences_of_compare(both):
+@pytest.fixture(scope="module")
+def found():
     y, right, bold = forecasts()
-    forecast = {"bold": bold, "right": right}
-    found = by_each(y, forecast)
+    return by_each(y.astype(int), {"bold": bold, "right": right})
+
+
+def test_the_page_has_the_differences_of_compare(both, found):
     (sentence,) = summarise(both, differences=found)["comparison"]
     assert sentence.startswith("From “bold” to “right”, on the same 1500 rows: log loss goes from ")
     for one in found:
@@ -61,12 +66,11 @@ def test_the_page_has_the_differences_of_compare(both):
     assert sentence in unescape(render(found[2]))
 
 
-def test_the_command_has_the_differences_of_compare(both, tmp_path, monkeypatch, capsys):
+def test_the_command_has_the_differences_of_compare(found, tmp_path, monkeypatch, capsys):
     y, right, bold = forecasts()
     monkeypatch.chdir(tmp_path)
     for name, prob, rows in (("bold", bold, 1500), ("right", right, 1500), ("few", right, 700)):
         write_table(f"{name}.csv", {"label": y[:rows].astype(int), "p": prob[:rows]}, force=False)
-    found = by_each(y.astype(int), {"bold": bold, "right": right})
     assert main(["report", "bold.csv", "right.csv", "-o", "r.html", "--resamples", "99"]) == 0
     out, page = capsys.readouterr().out, unescape((tmp_path / "r.html").read_text(encoding="utf-8"))
     for one in found:
@@ -76,7 +80,7 @@ def test_the_command_has_the_differences_of_compare(both, tmp_path, monkeypatch,
     out, samples = capsys.readouterr().out, {"bold": bold, "few": right[:700]}
     for metric, of in (("nll", ""), ("debiased-ece", " of squares without bias"), ("accuracy", "")):
         truth = {"bold": y.astype(int), "few": y[:700].astype(int)}
-        one = compare(truth, samples, metric=metric, paired=False)["few"]
+        one = compare(truth, samples, metric=metric, paired=False, n_resamples=100)["few"]
         interval = f"95 % interval [{one.lower:+.4f}, {one.upper:+.4f}]"
         assert f"{of} {one.difference:+.4f}, {interval}, p = {one.adjusted:.3g})" in out
 
@@ -89,7 +93,7 @@ def test_the_ece_of_another_notion_is_compared_by_that_notion(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     for name, table in (("a", prob), ("b", flat)):
         write_table(f"{name}.csv", {"label": y, **{f"p_{k}": table[:, k] for k in range(3)}}, force=False)
-    words = ["report", "a.csv", "b.csv", "-o", "r.html"]
+    words = ["report", "a.csv", "b.csv", "-o", "r.html", "--resamples", "99"]
     assert main([*words, "--notion", "flattened"]) == 0
     one = compare((y[:, None] == range(3)).ravel(), {"a": prob.ravel(), "b": flat.ravel()}, metric="ece")["b"]
     figures = re.search(r"ECE goes from ([\d.]+) to ([\d.]+) \(difference ([+-][\d.]+)", capsys.readouterr().out)

@@ -25,8 +25,11 @@ def last(y, prob, advice):
     return findings(assess(y, prob, n_resamples=99), advice)[-1]
 
 
+FEW = ["--resamples", "99"]
+
+
 @pytest.fixture(params=[("label", "prob")])
-def files(request, tmp_path, monkeypatch):
+def files(request, tmp_path, monkeypatch, few_draws, bare_default):
     """Calibration and test set of a forecast that is over-confident and too low, with columns of these names."""
     monkeypatch.chdir(tmp_path)
     found = {}
@@ -48,7 +51,7 @@ def run(sentence, files):
     assert commands
     for command in commands:
         words = [f"{word}.csv" if word in files else word for word in shlex.split(command)[1:]]
-        assert main(words) == 0, command
+        assert main(words + FEW * (words[0] == "report")) == 0, command
     return [shlex.split(command)[1] for command in commands]
 
 
@@ -56,7 +59,7 @@ def run(sentence, files):
 def test_a_calibrator_that_is_named_is_fitted_by_the_command_and_lowers_the_log_loss(files, capsys):
     """The report of one file: its sentence names command and options, and the commands do what it says."""
     columns = ["--label", "outcome", "--prob", "score"]
-    assert main(["report", "CALIBRATION_FILE.csv", *columns, "-o", "r.html", "--resamples", "99"]) == 0
+    assert main(["report", "CALIBRATION_FILE.csv", *columns, "-o", "r.html", *FEW]) == 0
     sentence = next_of(capsys.readouterr().out)
     options = "--label outcome --prob score"
     method = re.search(rf"fit CALIBRATION_FILE {options} --method (\S+) -o", sentence)[1]
@@ -82,7 +85,7 @@ def told(words, capsys):
 
 def next_told(words, capsys):
     """Return the next step that the report with these words prints."""
-    return next_of(told(["report", "CALIBRATION_FILE.csv", *words, "-o", "r.html", "--resamples", "99"], capsys))
+    return next_of(told(["report", "CALIBRATION_FILE.csv", *words, "-o", "r.html", *FEW], capsys))
 
 
 def test_a_command_names_files_and_classes_that_begin_with_a_dash(files, capsys):

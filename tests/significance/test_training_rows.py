@@ -124,6 +124,7 @@ def test_fewer_than_five_shared_rows_or_one_in_a_hundred_are_left_alone(n, share
 # In Python and on the command line
 
 
+@pytest.mark.usefixtures("bare_default")
 def test_advise_takes_the_other_rows():
     rng = np.random.default_rng(0)
     rows, other = made(rng, 300), made(rng, 300)
@@ -141,6 +142,7 @@ def test_advise_takes_the_other_rows():
         advise(*rows, other_true=other[0], other_prob=other[1] * 0.9)
 
 
+@pytest.mark.usefixtures("bare_default")
 @pytest.mark.parametrize("command", ["fit {} -o c.json --force", "advise {}"])
 def test_commands_take_the_file_of_the_other_rows(command, tmp_path, monkeypatch, capsys):
     def told(file, words, code=0):

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -9,7 +10,10 @@ import pytest
 from studies.arena import page
 from studies.arena.cells import DEFAULT, NONE, TOO_SLOW, Cell, Line
 from studies.arena.data_sets import DESIGN, KEPT_APART, LATER
-from studies.arena.results import Result, from_file, gathered, merged, stored, whole_cells, write
+from studies.arena.results import Result, from_file, gathered, merged, whole_cells, write
+from studies.arena.results import stored as read
+
+stored = cache(read)
 
 NOTHING = dict.fromkeys(["logloss", "brier", "ece", "accuracy", "harm", "worst", "refinement"], np.nan)
 SOMETHING = {"brier": 0.5, "ece": 0.1, "accuracy": 0.9, "refinement": 0.4, "seconds": 0.1, "note": ""}

@@ -121,14 +121,13 @@ def splits_of_three(
     """
     n = p.shape[0]
     a, b, e = p[:, 0] - p[:, 2], p[:, 1] - p[:, 2], p[:, 0] - p[:, 1]
-    by_a, by_b, by_e = (
-        np.argsort(a, kind="mergesort"),
-        np.argsort(-b, kind="mergesort"),
-        np.argsort(e, kind="mergesort"),
-    )
-    place = np.empty(n, np.int64)
-    place[by_a] = np.arange(n)
-    total = s.sum(axis=0)
+    by_a, by_b = np.argsort(a, kind="mergesort"), np.argsort(-b, kind="mergesort")
+    by_e = np.argsort(e, kind="mergesort")
+    place, total = np.empty(n, np.int64), np.zeros(3)
+    for i in range(n):
+        place[by_a[i]] = i
+        for c in range(3):  # sums and assignments of whole rows take seconds to compile
+            total[c] += s[i, c]
     mass, seen, found = total.sum(), np.zeros((n + 1, n + 1), np.bool_), 0
     # Of the first m of R: least b, which is the last, greatest e, sums; greatest a of the others. Likewise of L.
     rb, re, ra, rs = np.empty(n + 2), np.empty(n + 1), np.empty(n + 1), np.empty((n + 1, 3))
@@ -144,12 +143,14 @@ def splits_of_three(
             i, j = by_b[at], by_e[at]
             if place[i] < t:
                 r += 1
-                rb[r], re[r], rs[r] = b[i], max(re[r - 1], e[i]), rs[r - 1] + s[i]
-                ra[r - 1] = a[i]
+                rb[r], re[r], ra[r - 1] = b[i], max(re[r - 1], e[i]), a[i]
+                for c in range(3):
+                    rs[r, c] = rs[r - 1, c] + s[i, c]
             if place[j] >= t:
                 q += 1
-                le[q], lb[q], ls[q] = e[j], min(lb[q - 1], b[j]), ls[q - 1] + s[j]
-                la[q - 1] = a[j]
+                le[q], lb[q], la[q - 1] = e[j], min(lb[q - 1], b[j]), a[j]
+                for c in range(3):
+                    ls[q, c] = ls[q - 1, c] + s[j, c]
         rb[r + 1], le[q + 1], ra[r], la[q] = -OUTSIDE, OUTSIDE, -OUTSIDE, OUTSIDE
         for m in range(r - 1, -1, -1):
             ra[m] = max(ra[m], ra[m + 1])
@@ -170,8 +171,10 @@ def splits_of_three(
                     room = min(x - x_low, x_high - x, y - y_low, y_high - y, x - y - d_low, d_high - x + y)
                     if room > 2.0 * MARGIN:
                         seen[q - k, ones] = True
-                        side[0], side[1], side[2] = ls[q] - ls[k], rs[m] + ls[k], rs[r] - rs[m]
                         quality = 0.0
+                        for c in range(3):
+                            side[0, c], side[1, c] = ls[q, c] - ls[k, c], rs[m, c] + ls[k, c]
+                            side[2, c] = rs[r, c] - rs[m, c]
                         for c in range(3):
                             weight = side[c].sum()
                             for j in range(3):
@@ -339,12 +342,8 @@ def first_monotone(
     own = regions.order[regions.starts[region] : regions.ends[region]]
     base, base_by = bounds_of_others(regions, live, region, checks)
     least, by = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes), np.int64)
-    sides = Sides(
-        np.empty(own.size, np.uint8),
-        np.empty((n_classes, n_classes)),
-        np.empty(n_classes, np.int64),
-        np.empty(n_classes, np.int64),
-    )
+    of, value = np.empty(own.size, np.uint8), np.empty((n_classes, n_classes))
+    sides = Sides(of, value, np.empty(n_classes, np.int64), np.empty(n_classes, np.int64))
     looked = 0
     for at in range(trial.tried.size):  # line 4
         c = trial.tried[at]
@@ -379,8 +378,11 @@ def first_monotone(
                     sides.met[sides.of[i]] |= 1 << side_of(p[own[i]], checks.gamma[s])
                 looked += own.size
             else:
-                sides.met[:] = np.where(sides.bit > 0, np.int64(met_by_region), 0)
-            least[:], by[:] = base[s], base_by[s]
+                for k in range(n_classes):
+                    sides.met[k] = met_by_region if sides.bit[k] > 0 else 0
+            for i in range(n_classes):  # arrays as a whole take seconds to compile
+                for j in range(n_classes):
+                    least[i, j], by[i, j] = base[s, i, j], base_by[s, i, j]
             for k in range(n_classes):
                 lowest(sides.met[k], sides.value[k], NEVER, least, by)
             a, b, bad = violation(least, by, rule.slack)

@@ -68,7 +68,8 @@ def anneal(
         current += gain
         if current > highest:
             highest, since = current, 0
-            best[:] = g
+            for k in range(g.size):
+                best[k] = g[k]
     return current, highest, since, block.size
 
 

@@ -137,7 +137,7 @@ def share_sorted_right(
         for k in range(n_classes):
             row = p[tuples[t, k]]
             for j in range(n_classes):
-                edge[k, j] = row[k] - row[j]
+                edge[k, j] = path[k, j] = row[k] - row[j]
         share[t] = 1.0
         # Of many classes nearly every tuple has two rows that had better change places.
         for k in range(n_classes):
@@ -146,7 +146,6 @@ def share_sorted_right(
                     share[t] = 0.0
         if share[t] == 0.0:
             continue
-        path[:] = edge
         for m in range(n_classes):
             for k in range(n_classes):
                 for j in range(n_classes):

@@ -145,8 +145,9 @@ def split(
             stays += 1
     if stays == begin:  # the gain of all points is rounding
         return end
-    l[stays:end], w[stays:end] = spare_l[begin:goes], spare_w[begin:goes]
-    s[stays:end], at[stays:end] = spare_s[begin:goes], spare_at[begin:goes]
+    for i in range(stays, end):  # slices take seconds to compile
+        j = begin + i - stays
+        l[i], w[i], s[i], at[i] = spare_l[j], spare_w[j], spare_s[j], spare_at[j]
     return stays
 
 
