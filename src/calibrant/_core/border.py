@@ -209,7 +209,7 @@ def _classes_by_name(truth: Labels, names: Sequence[str]) -> list[Any] | None:
     """Return the classes that the columns are named after; None where they are named after none of those seen."""
     words = bare(names)
     if truth.dtype.kind in "biu":
-        in_order = not names or words == list(map(str, range(len(words))))
+        in_order = words == list(map(str, range(len(words))))
         known = None if in_order else classes_named(words, truth)
         return known if known is not None and np.isin(truth, known).all() else None
     seen = set(truth.tolist())
@@ -237,7 +237,7 @@ def classes_of_columns(
             got, hint = f"{given.tolist()} for columns named {words}", "Pass them in column order, or leave labels out"
             refuse("labels must name the columns as they are named", got=got, hint=hint)
         return given
-    if (known := _classes_by_name(truth, words)) is not None:
+    if words and (known := _classes_by_name(truth, words)) is not None:
         return _given_classes(known, n_classes)
     if truth.dtype.kind in "iu" and truth.min() >= 0 and truth.max() < n_classes:
         return np.arange(n_classes)
