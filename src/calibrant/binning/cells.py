@@ -153,7 +153,7 @@ def _width(n_bins: int) -> int:
 
 
 def _append(code: IntArray, prob: FloatArray, n_bins: int) -> IntArray:
-    """Append the bins of columns to a code, as digits of a number; what came in single precision is cut at edges in it."""
+    """Append the bins of columns to a code, as digits of a number; what is given in single precision is cut at edges in it."""
     for column in prob.astype(np.float64, copy=False).T:
         is_single = column.astype(np.float32) == column
         at, of_single = (even_edges(n_bins, np.dtype(kind)).index(column) for kind in (np.float64, np.float32))
