@@ -269,7 +269,7 @@ def _forecasts_named(asked: Namespace) -> dict[str, inputs.Forecast]:
         len(models) <= MOST_MODELS, f"there may be {MOST_MODELS} models", got=f"{len(models)} in {column}", hint=hint
     )
     return {
-        name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name)), file=f"the rows of {name}")
+        name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name)), file=f"model {name}")
         for name in models
     }
 
