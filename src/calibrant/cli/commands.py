@@ -165,6 +165,8 @@ def run_compare(asked: Namespace) -> int:
             inputs.note(f"{said}: they are compared as independent samples (the same rows are matched by --id)")
         else:
             problems, rows = _matched(named, asked.id)
+    must, hint = "--fail-if must have a forecast beside the first one", "Pass another file, --calibrators or --over"
+    require(not gates or len(problems) + len(calibrators) > 1, must, got=f"{', '.join(problems)} alone", hint=hint)
     alone = asked.overlapping and asked.by is None
     left_out("--overlapping", alone or None, "without --by", hint="Name columns by --by")
     left_out("--every", asked.every if asked.over is None else None, "without --over", hint="Name a column by --over")
