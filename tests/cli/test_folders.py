@@ -13,6 +13,7 @@ import pytest
 from calibrant import load_calibrator, spiegelhalter_test
 from calibrant.cli import fit as apply
 from calibrant.cli import inputs as streams
+from calibrant.cli.commands import OF_SUMS
 from calibrant.interop import tables
 from calibrant.interop.tables import read_table, write_table
 from calibrant.sums import draws as kept_rows
@@ -272,13 +273,18 @@ def test_a_large_file_is_read_whole_where_a_figure_needs_the_rows(run_parts, mon
 
 
 def test_tests_of_sums_are_run_and_others_take_a_sample(run_parts):
-    out = run_parts.out("test", "parts", "--resamples", 50)
+    out, err = run_parts.told("test", "parts", "--resamples", 50)
+    assert "note: cox, hosmer-lemeshow, kuiper, kernel need all rows, and are not run: --sample N runs them" in err
     z = spiegelhalter_test(LABEL, CHANCE, labels=["cat", "dog", "eel"]).statistic
     assert f"{z:.5g}" in out
     assert out.startswith("6000 rows, 3 classes")
     said = "must be spiegelhalter or resampling, of the usual notion; got --tests kernel. Pass --sample N"
     run_parts.refuses(said, "test", "parts", "--tests", "kernel")
     assert run_parts.out("test", "parts", "--tests", "hosmer-lemeshow", "--sample", 500).startswith("500 rows")
+    words = ("test", "parts", "--resamples", 1)
+    usual, sampled, named = (run_parts.json(*words, *more) for more in ([], SAMPLE, ["--tests", "spiegelhalter"]))
+    assert (list(usual["tests"]), usual["not_run"]) == ([*OF_SUMS], ["cox", "hosmer-lemeshow", "kuiper", "kernel"])
+    assert (len(sampled["tests"]), sampled["not_run"], named["not_run"]) == (6, [], [])
 
 
 @pytest.fixture

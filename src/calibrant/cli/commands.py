@@ -656,6 +656,9 @@ def run_test(asked: Namespace) -> int:
         require_level(level, draw, len(chosen), asked.resamples)
     forecast = inputs.opened(asked, asked.files)
     event, spoken, rows = _tested(asked, forecast, chosen)
+    not_run = [name for name in USUAL_TESTS if several and not asked.tests and name not in OF_SUMS]
+    if not_run:
+        inputs.note(f"{', '.join(not_run)} need all rows, and are not run: --sample N runs them on N of the rows")
     drawn = {"n_resamples": asked.resamples, "rng": asked.seed}
     results = {n: find("test", n).target(**rows, **(drawn if draws_labels(n) else {})) for n in chosen}
     if level is not None:
@@ -675,7 +678,7 @@ def run_test(asked: Namespace) -> int:
             for n, r in results.items()
         }
         found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document, "failed": failed}
-        print(inputs.json_of(found))
+        print(inputs.json_of(found | {"not_run": not_run}))
     else:
         print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
         told = f"{'notion':<13}" if notions else ""
