@@ -10,12 +10,13 @@ from scipy.interpolate import CubicSpline
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import MOST_LOGIT
+from calibrant._core.checks import numbers
 from calibrant._core.registry import FINITE, IDENTITY, ORDER, PERMUTED
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
 from calibrant.calibrators import base
 from calibrant.fit.log_loss import Family, least_log_loss, recalibration_of
-from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knots_of, natural_spline
+from calibrant.fit.splines import LAST_GAIN, ONE_SCORE, Curves, fits_of_all_penalties, knots_of, natural_spline
 
 # Beta calibration: what is right if the scores of each class follow a beta distribution
 
@@ -269,6 +270,9 @@ class QuadraticScaling(base.LogOddsCalibrator):
 CERTAIN = 1e-8
 """Largest gradient of the mean objective at which a fit is the optimum."""
 
+LEAST_GAP = 1e-12
+"""Knots in a file are at least this part of their range apart, so that none is rounded to the next."""
+
 
 @base.method("spline", symbol="Spline", source="Lucena 2018", guarantees={PERMUTED, FINITE, IDENTITY})
 class SplineCalibration(base.LogOddsCalibrator):
@@ -366,6 +370,11 @@ class SplineCalibration(base.LogOddsCalibrator):
         self.n_iter_ = sum(fit.n_iter for fit in fits) + last.n_iter
         steps, then = fits[chosen].n_iter + last.n_iter, "It is used as it is: check for extreme logits or weights"
         base.warn_unless_certain("the spline must have a gradient", self.gradient_, CERTAIN, steps, problem.size, then)
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        gaps = np.diff(self.knots_) / max(np.ptp(self.knots_), ONE_SCORE)
+        numbers("gaps of knots_, as parts of their range,", gaps, shape=(None,), least=LEAST_GAP)
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return log_odds + natural_spline(self.knots_, self.deviation_, log_odds)
