@@ -270,9 +270,6 @@ class QuadraticScaling(base.LogOddsCalibrator):
 CERTAIN = 1e-8
 """Largest gradient of the mean objective at which a fit is the optimum."""
 
-LEAST_GAP = 1e-12
-"""Knots in a file are at least this part of their range apart, so that none is rounded to the next."""
-
 
 @base.method("spline", symbol="Spline", source="Lucena 2018", guarantees={PERMUTED, FINITE, IDENTITY})
 class SplineCalibration(base.LogOddsCalibrator):
@@ -374,7 +371,8 @@ class SplineCalibration(base.LogOddsCalibrator):
     def _check_loaded(self) -> None:
         super()._check_loaded()
         gaps = np.diff(self.knots_) / max(np.ptp(self.knots_), ONE_SCORE)
-        numbers("gaps of knots_, as parts of their range,", gaps, shape=(None,), least=LEAST_GAP)
+        # Far above rounding, which makes knots equal where the spline is evaluated, and far below what a fit gives.
+        numbers("gaps of knots_, as parts of their range,", gaps, shape=(None,), least=1e-12)
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return log_odds + natural_spline(self.knots_, self.deviation_, log_odds)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import re
 import shlex
 import sys
@@ -163,8 +162,10 @@ def run_compare(asked: Namespace) -> int:
         if said := "" if asked.id else _samples_said(named):
             pairing = "none"
             inputs.note(f"{said}: they are compared as independent samples (the same rows are matched by --id)")
-        else:
+        elif asked.id is not None:
             problems, rows = _matched(named, asked.id)
+        else:
+            rows = {name: _kept(forecast) for name, forecast in named.items()}
     must, hint = "--fail-if must have a forecast beside the first one", "Pass another file, --calibrators or --over"
     require(not gates or len(problems) + len(calibrators) > 1, must, got=f"{', '.join(problems)} alone", hint=hint)
     alone = asked.overlapping and asked.by is None
@@ -267,9 +268,8 @@ def _forecasts_named(asked: Namespace) -> dict[str, inputs.Forecast]:
     must, hint = f"{column} of {whole.file} must name the model of each row", "Name another column by --model"
     require(all(cells.tolist()), must, got=f"{cells.tolist().count('')} empty", hint=hint)
     models = list(dict.fromkeys(cells.tolist()))
-    require(
-        len(models) <= MOST_MODELS, f"there may be {MOST_MODELS} models", got=f"{len(models)} in {column}", hint=hint
-    )
+    must, got = f"there may be {MOST_MODELS} models", f"{len(models)} in {column}"
+    require(len(models) <= MOST_MODELS, must, got=got, hint=hint)
     return {
         name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name)), file=f"model {name}")
         for name in models
@@ -302,14 +302,9 @@ def _names_of(asked: Namespace) -> list[str]:
     return names
 
 
-def _matched(forecasts: dict[str, inputs.Forecast], key: str | None) -> tuple[dict[str, Problem], dict[str, IntArray]]:
+def _matched(forecasts: dict[str, inputs.Forecast], key: str) -> tuple[dict[str, Problem], dict[str, IntArray]]:
     """Return the problems of the rows that all files have, in one order, and where these stand in each."""
     first = next(iter(forecasts.values()))
-    if key is None:
-        return (
-            {name: forecast.problem() for name, forecast in forecasts.items()},
-            {name: _kept(forecast) for name, forecast in forecasts.items()},
-        )
     places = {name: _places_of(forecast, key) for name, forecast in forecasts.items()}
     shared = [one for one in next(iter(places.values())) if all(one in of for of in places.values())]
     got = f"no {key} that all files have"
@@ -440,10 +435,9 @@ def _write_decisions(asked: Namespace, forecast: inputs.Forecast, decision: Any,
 
 def _kept_risk(asked: Namespace, forecast: inputs.Forecast) -> float:
     """Print the threshold from which answers keep the target risk, and return it."""
+    hint = "It is another question: ask one of them"
     for name in ("costs", "extra"):
-        left_out(
-            f"--{name}", getattr(asked, name), "with --target-risk", hint="It is another question: ask one of them"
-        )
+        left_out(f"--{name}", getattr(asked, name), "with --target-risk", hint=hint)
     must, hint = "--target-risk needs a label column, to count errors", "Name it by --label"
     require(forecast.label_column is not None, must, got=f"none in {forecast.file}", hint=hint)
     rows, notion = forecast.rows(), "binary"  # a stated confidence is that the one answer is right
@@ -546,8 +540,7 @@ class Gate:
         return f"{self.text}: {candidate.name}" if self._holds(found) else None
 
     def _holds(self, found: float) -> bool:
-        compare = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge}[self.comparison]
-        return bool(compare(found, self.number))
+        return bool(inputs.COMPARED[self.comparison](found, self.number))
 
 
 def parse_gate(text: str, n_resamples: int, fields: Sequence[str] = FIELDS) -> Gate:
@@ -668,8 +661,11 @@ def run_test(asked: Namespace) -> int:
     together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
     adjusted = dict(zip(results, together.tolist(), strict=True))
     undefined = [n for n, r in results.items() if math.isnan(r.statistic) or math.isnan(r.pvalue)]
-    below = level is not None and any(p < level for p in adjusted.values())
-    failed = below or (level is not None and bool(undefined))
+    failed: list[str | None] = []
+    if level is not None and any(p < level for p in adjusted.values()):
+        failed.append(f"a p-value is below {level:g}")
+    if level is not None and undefined:
+        failed.append(f"{', '.join(undefined)} is NaN on these rows, and NaN fails every gate")
     notions = {} if event is not None else {n: _notion_of(r) for n, r in results.items()}
     if asked.json:
         document = {
@@ -677,8 +673,8 @@ def run_test(asked: Namespace) -> int:
             | {"holm": adjusted[n], "null": r.null.description, "notion": notions.get(n)}
             for n, r in results.items()
         }
-        found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document, "failed": failed}
-        print(inputs.json_of(found | {"not_run": not_run}))
+        found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document}
+        print(inputs.json_of(found | {"not_run": not_run, "failed": bool(failed)}))
     else:
         print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
         told = f"{'notion':<13}" if notions else ""
@@ -688,12 +684,7 @@ def run_test(asked: Namespace) -> int:
             all_told = shown_adjusted(adjusted[n], r.pvalue, r.least_pvalue, ".3g")
             told = f"{notions[n]:<13}" if notions else ""
             print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {told}{r.null.description}")
-    if below:
-        print(f"calibrant: gate failed: a p-value is below {level:g}", file=sys.stderr)
-    if failed and undefined:
-        said = f"{', '.join(undefined)} is NaN on these rows, and NaN fails every gate"
-        print(f"calibrant: gate failed: {said}", file=sys.stderr)
-    return int(failed)
+    return _end_of(failed)
 
 
 def _notion_of(result: TestResult) -> str:
