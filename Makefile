@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: .venv/installed
 	$(BIN)/calibrant demo -o demo/report.html --force
 
-# Seven minutes on two cores with empty caches, half a minute of it lint, types and layers.
+# Five minutes on two cores with empty caches, half a minute of it lint, types and layers.
 test: lint types layers
 	$(BIN)/python $(QUICK)
 

@@ -131,7 +131,9 @@ def test_verdicts_and_groups_are_of_the_rows_that_are_compared(shell):
     said = " ".join(assess(Y, P, n_resamples=1000).verdict.sentences)
     assert [line for line in out.splitlines() if line[:3] in ("a: ", "b: ")] == [f"a: {said}", f"b: {said}"]
     assert f"b has another topic than a in {N // 2} of {N} rows: the groups are those of a" in err
-    assert "left out 120 rows of the rows of b" in err
+    assert "left out 120 rows of model b" in err
+    _, err = shell.told("compare", "long.csv", "--model", "model", *ANSWERS)
+    assert "note: model b has another number of rows than model a: they are compared as independent samples" in err
 
 
 def test_words_of_parquet_may_have_a_percent_sign(shell, plain):

@@ -192,6 +192,7 @@ WORDS = [
     ("compare good.csv good2.csv --fail-if 'ece > 0.1'", "--fail-if must be about the metric by which candidates are"),
     ("compare good.csv good2.csv --fail-if 'nll.pvalue < 0.01'", "the figure of nll in --fail-if"),
     ("compare good.csv good2.csv --metric accuracy --fail-if 'accuracy.difference > 1'", "can never hold"),
+    ("compare good.csv --fail-if 'nll > 0'", "must have a forecast beside the first one; got good alone. Pass another"),
     ("monitor days --window 1d", r"--window 1d must have the time of each row; got none\. Name its column by --time\."),
     ("monitor days --window soon --time day", "window must be a whole number with one of s, min, h, d, w behind it"),
     ("monitor days --time day --window 50", "--time must be left out where --window is a number of rows"),

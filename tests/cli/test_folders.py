@@ -13,6 +13,7 @@ import pytest
 from calibrant import load_calibrator, spiegelhalter_test
 from calibrant.cli import fit as apply
 from calibrant.cli import inputs as streams
+from calibrant.cli.commands import OF_SUMS, USUAL_TESTS
 from calibrant.interop import tables
 from calibrant.interop.tables import read_table, write_table
 from calibrant.sums import draws as kept_rows
@@ -148,14 +149,14 @@ def test_a_missing_label_is_named_in_the_first_rows_too(run):
     assert run.out("assess", "gaps", *asked).startswith("20 rows")
 
 
-SAMPLE = ["--sample", 50]
+SAMPLE, OF_TESTS = ["--sample", 50], "spiegelhalter or resampling, of the usual notion"
 HINTS = [
     (["assess", "parts", "--metrics", "skce"], "Here: --sample N.", SAMPLE),
     (["assess", "parts", "--rows", "0:9"], "Pass --sample N for", SAMPLE),
     (["fit", "parts", "--method", "beta", "-o", "d.json", "--rows", ":9"], "--sample N", SAMPLE),
     (["fit", "parts", "--method", "spline", "-o", "d.json"], "--sample N", SAMPLE),
     (["fit", "parts", "--method", "temperature", "--other", "whole.csv", "-o", "d.json"], "--sample N, to", SAMPLE),
-    (["test", "parts", "--tests", "cox"], "Pass --sample N for", SAMPLE),
+    (["test", "parts", "--tests", "kernel"], f"must be {OF_TESTS}; got --tests kernel. Pass --sample N for", SAMPLE),
     (["apply", "c.json", "parts", "-o", "out", "--rows", ":9"], "Leave it out.", []),
 ]
 
@@ -272,13 +273,15 @@ def test_a_large_file_is_read_whole_where_a_figure_needs_the_rows(run_parts, mon
 
 
 def test_tests_of_sums_are_run_and_others_take_a_sample(run_parts):
-    out = run_parts.out("test", "parts", "--resamples", 50)
+    out, err = run_parts.told("test", "parts", "--resamples", 50)
+    assert "note: cox, hosmer-lemeshow, kuiper, kernel need all rows, and are not run: --sample N runs them" in err
     z = spiegelhalter_test(LABEL, CHANCE, labels=["cat", "dog", "eel"]).statistic
     assert f"{z:.5g}" in out
     assert out.startswith("6000 rows, 3 classes")
-    said = "must be spiegelhalter or resampling, of the usual notion; got --tests kernel. Pass --sample N"
-    run_parts.refuses(said, "test", "parts", "--tests", "kernel")
-    assert run_parts.out("test", "parts", "--tests", "hosmer-lemeshow", "--sample", 500).startswith("500 rows")
+    words, asked = ("test", "parts", "--resamples", 1), ([], ["--sample", 500], ["--tests", "spiegelhalter"])
+    usual, sampled, named = (run_parts.json(*words, *more) for more in asked)
+    assert (list(usual["tests"]), usual["not_run"]) == ([*OF_SUMS], ["cox", "hosmer-lemeshow", "kuiper", "kernel"])
+    assert (sampled["rows"], [*sampled["tests"]], sampled["not_run"], named["not_run"]) == (500, [*USUAL_TESTS], [], [])
 
 
 @pytest.fixture

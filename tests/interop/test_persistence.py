@@ -242,6 +242,7 @@ BODIES = {
     "histogram": lambda: HistogramBinning(EqualMass(5)).fit(PROB[:, 0], TRUTH == 0),
     "NA-FIR": lambda: calibrant.NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, TRUTH),
     "SCIR": lambda: calibrant.SortedCumulativeIsotonic(epsilon=1e-3).fit(PROB, TRUTH),
+    "spline": lambda: calibrant.SplineCalibration().fit(PROB[:, 0], TRUTH == 0),
     "in a safe one": FITTED["safe canonical"],
 }
 
@@ -279,6 +280,7 @@ DAMAGES = [
     ("by notion", (*POOLED, "value_", "array", 0), -1.0, "value_ must be numbers, at least"),
     ("by notion", SECOND, 2.0, "value_ must be numbers, .*; got"),
     ("histogram", VALUES, shorter, "edges_ must be numbers"),
+    ("spline", (*FITTED_PART, "knots_", "array", 0), lambda x: x * 1e50, "gaps of knots_, .*; got .* at index 1"),
     ("NA-FIR", LEFT, backwards, "left_ must be numbers, .*rising; got"),
     ("NA-FIR", LOGS, backwards, "log_value_ must be numbers, rising; got"),
     ("NA-FIR", LOGS, shorter, "log_value_ must be numbers, rising, of shape"),

@@ -10,12 +10,13 @@ from scipy.interpolate import CubicSpline
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import MOST_LOGIT
+from calibrant._core.checks import numbers
 from calibrant._core.registry import FINITE, IDENTITY, ORDER, PERMUTED
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
 from calibrant.calibrators import base
 from calibrant.fit.log_loss import Family, least_log_loss, recalibration_of
-from calibrant.fit.splines import LAST_GAIN, Curves, fits_of_all_penalties, knots_of, natural_spline
+from calibrant.fit.splines import LAST_GAIN, ONE_SCORE, Curves, fits_of_all_penalties, knots_of, natural_spline
 
 # Beta calibration: what is right if the scores of each class follow a beta distribution
 
@@ -366,6 +367,12 @@ class SplineCalibration(base.LogOddsCalibrator):
         self.n_iter_ = sum(fit.n_iter for fit in fits) + last.n_iter
         steps, then = fits[chosen].n_iter + last.n_iter, "It is used as it is: check for extreme logits or weights"
         base.warn_unless_certain("the spline must have a gradient", self.gradient_, CERTAIN, steps, problem.size, then)
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        gaps = np.diff(self.knots_) / max(np.ptp(self.knots_), ONE_SCORE)
+        # Far above rounding, which makes knots equal where the spline is evaluated, and far below what a fit gives.
+        numbers("gaps of knots_, as parts of their range,", gaps, shape=(None,), least=1e-12)
 
     def _map_log_odds(self, log_odds: FloatArray) -> FloatArray:
         return log_odds + natural_spline(self.knots_, self.deviation_, log_odds)

@@ -154,8 +154,12 @@ def run_compare(asked: Namespace) -> int:
         if said := "" if asked.id else _samples_said(named):
             pairing = "none"
             inputs.note(f"{said}: they are compared as independent samples (the same rows are matched by --id)")
-        else:
+        elif asked.id is not None:
             problems, rows = _matched(named, asked.id)
+        else:
+            rows = {name: _kept(forecast) for name, forecast in named.items()}
+    must, hint = "--fail-if must have a forecast beside the first one", "Pass another file, --calibrators or --over"
+    require(not gates or len(problems) + len(calibrators) > 1, must, got=f"{', '.join(problems)} alone", hint=hint)
     alone = asked.overlapping and asked.by is None
     left_out("--overlapping", alone or None, "without --by", hint="Name columns by --by")
     left_out("--every", asked.every if asked.over is None else None, "without --over", hint="Name a column by --over")
@@ -259,7 +263,7 @@ def _forecasts_named(asked: Namespace) -> dict[str, inputs.Forecast]:
     must, got = f"there may be {MOST_MODELS} models", f"{len(models)} in {column}"
     require(len(models) <= MOST_MODELS, must, got=got, hint=hint)
     return {
-        name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name)), file=f"the rows of {name}")
+        name: replace(whole, table=whole.table.taken(np.flatnonzero(cells == name)), file=f"model {name}")
         for name in models
     }
 
@@ -290,12 +294,9 @@ def _names_of(asked: Namespace) -> list[str]:
     return names
 
 
-def _matched(forecasts: dict[str, inputs.Forecast], key: str | None) -> tuple[dict[str, Problem], dict[str, IntArray]]:
+def _matched(forecasts: dict[str, inputs.Forecast], key: str) -> tuple[dict[str, Problem], dict[str, IntArray]]:
     """Return the problems of the rows that all files have, in one order, and where these stand in each."""
     first = next(iter(forecasts.values()))
-    if key is None:
-        kept = {name: _kept(forecast) for name, forecast in forecasts.items()}
-        return {name: forecast.problem() for name, forecast in forecasts.items()}, kept
     places = {name: _places_of(forecast, key) for name, forecast in forecasts.items()}
     shared = [one for one in next(iter(places.values())) if all(one in of for of in places.values())]
     got = f"no {key} that all files have"
@@ -425,8 +426,8 @@ def _write_decisions(asked: Namespace, forecast: inputs.Forecast, decision: Any,
 
 def _kept_risk(asked: Namespace, forecast: inputs.Forecast) -> float:
     """Print the threshold from which answers keep the target risk, and return it."""
+    hint = "It is another question: ask one of them"
     for name in ("costs", "extra"):
-        hint = "It is another question: ask one of them"
         left_out(f"--{name}", getattr(asked, name), "with --target-risk", hint=hint)
     must, hint = "--target-risk needs a label column, to count errors", "Name it by --label"
     require(forecast.label_column is not None, must, got=f"none in {forecast.file}", hint=hint)
@@ -637,6 +638,9 @@ def run_test(asked: Namespace) -> int:
         require_level(level, draw, len(chosen), asked.resamples)
     forecast = inputs.opened(asked, asked.files)
     event, spoken, rows = _tested(asked, forecast, chosen)
+    not_run = [name for name in USUAL_TESTS if several and not asked.tests and name not in OF_SUMS]
+    if not_run:
+        inputs.note(f"{', '.join(not_run)} need all rows, and are not run: --sample N runs them on N of the rows")
     drawn = {"n_resamples": asked.resamples, "rng": asked.seed}
     results = {n: find("test", n).target(**rows, **(drawn if draws_labels(n) else {})) for n in chosen}
     if level is not None:
@@ -646,8 +650,11 @@ def run_test(asked: Namespace) -> int:
     together = adjusted_pvalues(np.array([result.pvalue for result in results.values()]), method="holm")
     adjusted = dict(zip(results, together.tolist(), strict=True))
     undefined = [n for n, r in results.items() if math.isnan(r.statistic) or math.isnan(r.pvalue)]
-    below = level is not None and any(p < level for p in adjusted.values())
-    failed = below or (level is not None and bool(undefined))
+    failed: list[str | None] = []
+    if level is not None and any(p < level for p in adjusted.values()):
+        failed.append(f"a p-value is below {level:g}")
+    if level is not None and undefined:
+        failed.append(f"{', '.join(undefined)} is NaN on these rows, and NaN fails every gate")
     notions = {} if event is not None else {n: _notion_of(r) for n, r in results.items()}
     if asked.json:
         document = {
@@ -655,8 +662,8 @@ def run_test(asked: Namespace) -> int:
             | {"holm": adjusted[n], "null": r.null.description, "notion": notions.get(n)}
             for n, r in results.items()
         }
-        found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document, "failed": failed}
-        print(inputs.json_of(found))
+        found = {"rows": n_rows, "left_out": forecast.left_out[0], "event": event, "tests": document}
+        print(inputs.json_of(found | {"not_run": not_run, "failed": bool(failed)}))
     else:
         print(f"{n_rows} rows, {spoken}{inputs.missing(*forecast.left_out)}")
         told = f"{'notion':<13}" if notions else ""
@@ -666,12 +673,7 @@ def run_test(asked: Namespace) -> int:
             all_told = shown_adjusted(adjusted[n], r.pvalue, r.least_pvalue, ".3g")
             told = f"{notions[n]:<13}" if notions else ""
             print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {told}{r.null.description}")
-    if below:
-        print(f"calibrant: gate failed: a p-value is below {level:g}", file=sys.stderr)
-    if failed and undefined:
-        said = f"{', '.join(undefined)} is NaN on these rows, and NaN fails every gate"
-        print(f"calibrant: gate failed: {said}", file=sys.stderr)
-    return int(failed)
+    return _end_of(failed)
 
 
 def _notion_of(result: TestResult) -> str:
