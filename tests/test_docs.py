@@ -53,7 +53,7 @@ MARKED = [pytest.param(name, marks=() if name in QUICK else pytest.mark.deep) fo
 
 
 @pytest.mark.usefixtures("unsettled")
-@pytest.mark.filterwarnings("default", "error::RuntimeWarning")
+@pytest.mark.filterwarnings("default", "error::RuntimeWarning", "ignore::calibrant.exceptions.CalibrationWarning")
 @pytest.mark.parametrize("page", MARKED)
 def test_every_example_of_the_page_runs(page, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib").use("agg")
