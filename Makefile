@@ -3,9 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 # What a person runs: the same tests and the same examples each time. `deep` marks what only `make test-all` runs.
 QUICK := -m pytest --numprocesses auto --dist loadfile -m "not deep" -p tools.progress -o console_output_style=classic --quiet
-# Tests of kernels. Those of whole fits of SCIR and of the multi-class IRP take too long as plain Python.
-TWINS = tests/metrics/test_kernel.py tests/calibrators/test_isotonic.py \
-	$(filter-out %/test_scir.py %/test_multiclass_irp.py, $(shell grep -rl "calibrant\._kernels" tests --include="test_*.py"))
+# Tests of kernels: those that call them by name, and three whose subject is one.
+TWINS = tests/metrics/test_kernel.py tests/calibrators/test_isotonic.py tests/calibrators/test_nafir.py \
+	$(shell grep -rl "calibrant\._kernels" tests --include="test_*.py")
 SEED ?= 20261124
 DRAWS ?= 3000
 

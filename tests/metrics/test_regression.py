@@ -98,6 +98,11 @@ def test_exact_logits_are_not_clipped():
     assert calibration_slope(label, expit(z)) != pytest.approx(peer.coef_[0, 0] / 50, rel=1e-3)
 
 
+def test_a_row_that_outweighs_all_others_leaves_a_number():
+    value = calibration_in_the_large([0, 1], [0.5, 0.5], sample_weight=[1e90, 1e-90])
+    assert value == pytest.approx(np.log(1e-180), rel=1e-12)
+
+
 @pytest.mark.parametrize("figure", [*FUNCTIONS[:3], lambda y, p: cox_test(y, p).statistic])
 def test_certain_rows_that_are_wrong_are_counted_and_the_figure_without_them_stands_beside_it(figure):
     label, prob = sample(2000)

@@ -129,7 +129,8 @@ def warn_if_ruled(name: str, value: float, problem: BinaryProblem, of_fit: Calla
 def _sandwich(value: float, pull: FloatArray, problem: BinaryProblem, p: FloatArray, leverage: FloatArray) -> Measured:
     """Influences of rows as if each had been predicted by the others (HC3), and the variance by binomial residuals."""
     influence = pull * (problem.outcome - p) / (1.0 - np.minimum(leverage, HIGHEST_LEVERAGE))
-    return Measured(value, influence, float((problem.weights.times * pull**2) @ (p * (1.0 - p))))
+    spread = pull * np.sqrt(p * (1.0 - p))  # the square of the pull alone may overflow
+    return Measured(value, influence, float(problem.weights.times @ spread**2))
 
 
 # Over the problems of a notion
