@@ -30,6 +30,12 @@ def test_the_areas_are_the_metrics_and_the_vertices_those_of_the_hull(rows):
         np.testing.assert_array_equal(np.flatnonzero(panel.on_hull), panel.vertex)
 
 
+def test_a_class_without_an_event_has_no_area_and_is_warned_of():
+    with pytest.warns(CalibrationWarning, match=r"a ROC curve must have rows .* no event in 'class 2'"):
+        curve = roc_curve([0, 1, 0, 1], [[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.4, 0.4, 0.2], [0.3, 0.3, 0.4]])
+    assert [np.isnan(panel.auc) for panel in curve.panels] == [False, False, True]
+
+
 # Pictures
 
 
@@ -52,6 +58,7 @@ def test_the_artists_carry_exactly_the_arrays_of_the_result(symmetric, name):
     panel = curve.panels[0]
     points = np.column_stack([getattr(panel, name), panel.tpr])
     ax = curve.plot(symmetric=symmetric)
+    assert ax.get_xlabel() == ("no event: part below the threshold" if symmetric else "false positive rate")
     path, hull = lines(ax)
     np.testing.assert_array_equal(path, points)
     np.testing.assert_array_equal(hull, points[panel.vertex])

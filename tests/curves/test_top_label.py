@@ -97,6 +97,8 @@ def shows_bin(axes, curve, b, shown):
     of = {j: (bins.mean_prob[b], bins.event_rate[b]) for j, bins in enumerate(curve.class_bins) if bins.count[b]}
     points = [tuple(found.get_xydata()[0]) for found in ax.lines if len(found.get_xydata()) == 1]
     assert points == [of[j] for j in shown] + [(curve.bins.mean_prob[b], curve.bins.event_rate[b])]
+    gaps = [c.get_segments()[0].ravel().tolist() for c in ax.collections if isinstance(c, LineCollection)]
+    assert gaps == [[x, x, x, y] for x, y in (of[j] for j in shown)]
     assert [text.get_text() for text in side.get_yticklabels()] == [curve.classes[j] for j in shown]
     bars = [container[0] for container in side.containers]
     assert [bar.get_width() for bar in bars] == [curve.class_bins[j].count[b] for j in shown]
