@@ -497,6 +497,9 @@ def test_columns_that_are_said_to_be_of_another_order_than_fitted_are_refused(sh
 
 def test_one_row_is_reported_without_an_interval_of_the_difference(shell):
     save("a.csv", label=[1], p=[0.7])
+    save("many.csv", label=[1, 0], p=[0.7, 0.4])
+    _, err = shell.told("report", "a.csv", "many.csv", "-o", "m.html", "--resamples", 9)
+    assert "note: there is no interval of a difference on one row" in err
     save("b.csv", label=[1], p=[0.6])
     out, err = shell.told("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 9)
     assert "note: there is no interval of a difference on one row" in err

@@ -17,7 +17,7 @@ from calibrant._core.rows import Approximate, Unit
 from calibrant.binning import BoundedIsotonic, FineGrid, Isotonic, PointsPerBin
 from calibrant.binning import bins as fine_grid
 from calibrant.calibrators.base import one_score
-from calibrant.interop.arrow_batches import Batches
+from calibrant.interop.arrow_batches import Batches, Block, Piece
 from calibrant.metrics import kernel_calibration_error
 from calibrant.metrics.decompositions import accuracy, hits, squared_losses
 from calibrant.metrics.roc import area_under_roc
@@ -347,3 +347,10 @@ def test_assess_states_intervals_and_how_near_the_figures_are(names, monkeypatch
         assert ours.lower == pytest.approx(rows.lower, abs=0.25 * width + slack), name
         assert ours.upper == pytest.approx(rows.upper, abs=0.25 * width + slack), name
     assert "of rows in batches, exact to within" in str(found)
+
+
+def test_rows_of_no_weight_have_numbers_too():
+    truth, p, weight = np.array([0, 1, 1, 0]), np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.0, 1.0, 0.0, 2.0])
+    block = Block(10, (Piece(truth, (p,), weight, "here", 0),))
+    assert block.numbers_of(as_problem(truth, p)) == 10
+    assert block.numbers_of(as_problem(truth, p, sample_weight=weight)).tolist() == [11, 13]
