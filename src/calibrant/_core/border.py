@@ -206,20 +206,14 @@ def classes_named(names: Sequence[str], truth: Labels) -> list[Any] | None:
 
 
 def _classes_by_name(truth: Labels, names: Sequence[str]) -> list[Any] | None:
-    """Return the classes that the columns are named after; None where they are named after none of those seen."""
+    """Return the classes that the columns are named after; None where the names do not have all that are seen."""
     words = bare(names)
     if truth.dtype.kind in "biu":
         in_order = words == list(map(str, range(len(words))))
         known = None if in_order else classes_named(words, truth)
         return known if known is not None and np.isin(truth, known).all() else None
     seen = set(truth.tolist())
-    for said in (names, words):
-        if seen <= set(said):
-            return list(said)
-    if seen & set(words):
-        got, hint = f"columns {words} and the label {min(seen - set(words))!r}", "Rename them, or pass labels="
-        refuse("columns that are named after classes must be named after all of them", got=got, hint=hint)
-    return None
+    return next((list(said) for said in (names, words) if seen <= set(said)), None)
 
 
 def classes_of_columns(
@@ -233,12 +227,20 @@ def classes_of_columns(
     words = [] if names is None else list(map(str, names))
     if labels is not None:
         given = _given_classes(labels, n_classes)
-        if given.dtype.kind in "US" and bare(words) != given.tolist() and set(bare(words)) == set(given.tolist()):
+        known = _classes_by_name(given, words) if words else None
+        if known is not None and known != given.tolist() and set(known) == set(given.tolist()):
             got, hint = f"{given.tolist()} for columns named {words}", "Pass them in column order, or leave labels out"
             refuse("labels must name the columns as they are named", got=got, hint=hint)
         return given
     if words and (known := _classes_by_name(truth, words)) is not None:
         return _given_classes(known, n_classes)
+    if truth.dtype.kind in "US" and (seen := set(truth.tolist())) & set(bare(words)):
+        got = f"columns {words} and the label {min(seen - set(bare(words)))!r}"
+        must, hint = (
+            "columns that are named after classes must be named after all of them",
+            "Rename them, or pass labels=",
+        )
+        refuse(must, got=got, hint=hint)
     if truth.dtype.kind in "iu" and truth.min() >= 0 and truth.max() < n_classes:
         return np.arange(n_classes)
     if truth.dtype.kind == "b" and n_classes == 2:
