@@ -24,7 +24,15 @@ from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
 from calibrant.assessment.compared_rows import groups_of, periods_of, require_same_classes
-from calibrant.assessment.comparison import Comparison, Pairing, compare, comparison_of, differences_of, metrics_of
+from calibrant.assessment.comparison import (
+    Compared,
+    Comparison,
+    Pairing,
+    compare,
+    comparison_of,
+    differences_of,
+    metrics_of,
+)
 from calibrant.assessment.held_out import CrossValidation, maker_of, named_calibrators
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling
@@ -521,7 +529,7 @@ class Gate:
             self.require_possible(least or 0.0, 1.0, draws=None if least is None else round(1 / least) - 1)
         return self.text if self._holds(found) else None
 
-    def fails_for(self, candidate: Any) -> str | None:
+    def fails_for(self, candidate: Compared) -> str | None:
         """Return why the command fails by this condition for a candidate that was compared; None where it does not."""
         found = getattr(candidate, self.field)
         if math.isnan(found):

@@ -180,7 +180,8 @@ def smooth_reliability_curve(
         left_out("bandwidth", bandwidth, "for a regression, which has none", hint=other)
     elif bandwidth is not None:
         number("bandwidth", bandwidth, least=FINEST, most=1.0, hint="0.03 shows much; None is the smooth ECE")
-    how, symbol = (smoother, bandwidth, level), SYMBOLS[type(smoother)]
+    how = smoother, bandwidth, level
+    symbol = next(symbol for kind, symbol in SYMBOLS.items() if isinstance(smoother, kind))
     panels = tuple(_panel(binary, binary.name or chosen.name, *how) for binary in chosen.split(problem))
     return SmoothReliabilityCurve(panels, chosen.name, repr(smoother), symbol, level, chosen.of_predictions)
 
