@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import solve_triangular
 from scipy.special import expit, logsumexp, ndtri
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,7 +40,7 @@ from calibrant.calibrators.evidence_features import (
 )
 from calibrant.fit import evidence as laplace
 from calibrant.fit.folds import folds_of, observed
-from calibrant.fit.minimise import most_likely_shares
+from calibrant.fit.minimise import inverse_root, most_likely_shares
 
 # Intervals of calibrated probabilities, and of the curve, from Laplace's approximation of the posterior of the weights
 
@@ -54,7 +53,7 @@ SMALLEST = 1e-300
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Maps with the inverse Cholesky factors of their A, shape (M, d, d): R with  R R' = A^-1."""
+    """Maps with roots of their A^-1, shape (M, d, d): R with  R R' = A^-1."""
 
     maps: Maps
     features: Features
@@ -163,8 +162,8 @@ class BayesFactor:
         Features that all classes share.
     table : Table
         Features that have a weight for each class.
-    factors : tuple of ndarray of shape (d, d)
-        Cholesky factors of A, for each point of the prior.
+    roots : ndarray of shape (n_points, d, d)
+        Roots R of the inverses of A, R' R = A^-1, for each point of the prior.
     gains : ndarray of shape (n_points,)
         What does not depend on the labels: half of  sum(rho) - log det A.
     """
@@ -173,7 +172,7 @@ class BayesFactor:
     weight: FloatArray
     shared: FloatArray
     table: laplace.FeatureTable
-    factors: tuple[FloatArray, ...]
+    roots: FloatArray
     gains: FloatArray
 
     @classmethod
@@ -187,19 +186,16 @@ class BayesFactor:
         curvature = laplace.SoftmaxCurvature(prob, weight, shared, table)
         hessian = np.stack([curvature.times(unit) for unit in np.eye(len(names))])
         log_precisions = [rho[group] for rho in _points(groups, n_classes)]
-        factors = tuple(laplace.factor_of(hessian, np.exp(rho)) for rho in log_precisions)
-        gains = [
-            0.5 * rho.sum() - np.log(factor.diagonal()).sum()
-            for rho, factor in zip(log_precisions, factors, strict=True)
-        ]
-        return cls(weight[:, None] * prob, weight, shared, table, factors, np.array(gains))
+        roots = np.stack([inverse_root(hessian, np.exp(rho)) for rho in log_precisions])
+        gains = [0.5 * (rho.sum() - laplace.log_det_of(root)) for rho, root in zip(log_precisions, roots, strict=True)]
+        return cls(weight[:, None] * prob, weight, shared, table, roots, np.array(gains))
 
     def log_of(self, labels: Iterable[IntArray]) -> FloatArray:
         """Return the logarithm of the Bayes factor for each of some labellings: labels (n,), or counts of each class (n, K)."""
         gradients = np.stack([self._gradient(label) for label in labels], axis=1)
         each = [
-            gain + 0.5 * (solve_triangular(factor, gradients, lower=True, check_finite=False) ** 2).sum(axis=0)
-            for factor, gain in zip(self.factors, self.gains, strict=True)
+            gain + 0.5 * ((root @ gradients) ** 2).sum(axis=0)
+            for root, gain in zip(self.roots, self.gains, strict=True)
         ]
         return np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
 
@@ -773,10 +769,9 @@ class EvidenceScaling(MulticlassCalibrator):
         require(self.path_.size, must, given=got, hint="Fit EvidenceScaling(intervals=True)")
         names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
         ridges = np.exp(self.path_[:, [names.index(name) for name in each]])
-        matrix, eye = unpacked(self.hessian_, ridges.shape[1]), np.eye(ridges.shape[1])
-        factors = [laplace.factor_of(matrix, ridge) for ridge in ridges]
-        roots = [solve_triangular(factor, eye, lower=True, trans="T", check_finite=False) for factor in factors]
-        return Posterior(self._maps(), self._features(), np.stack(roots))
+        matrix = unpacked(self.hessian_, ridges.shape[1])
+        roots = np.stack([inverse_root(matrix, ridge).T for ridge in ridges])
+        return Posterior(self._maps(), self._features(), roots)
 
     def _features(self) -> Features:
         kind = LogOddsFeatures if len(self.classes_) == 2 and not self._ordered else ClassFeatures

@@ -9,20 +9,14 @@ from functools import cached_property
 from typing import NamedTuple, cast
 
 import numpy as np
-from scipy.linalg import eigh
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtri
 from scipy.special import expit
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.rows import BoolArray, IntArray
 from calibrant.fit.log_loss import between_classes, blocks_of_classes, products, softmax_in_place
-from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise
+from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, inverse_root, minimise
 
 # Second derivatives H of a log loss, and A = H + diag(ridge): solutions, the diagonal of the inverse, and the determinant
-
-
-JITTER = 1e-9
-"""Added to the diagonal, relative to its largest entry, of a matrix that rounding has left without a factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +36,15 @@ class DenseCurvature:
 
 
 class Factored:
-    """A, factored by Cholesky."""
+    """A, with a root of its inverse."""
 
     def __init__(self, matrix: FloatArray, ridge: FloatArray) -> None:
         self.matrix, self.ridge = matrix, ridge
-        self.factor = factor_of(matrix, ridge)
+        self.root = inverse_root(matrix, ridge)
 
     def solved(self, right: FloatArray, start: FloatArray | None = None) -> FloatArray:
         """Return the solution."""
-        return np.asarray(dpotrs(self.factor, right, lower=1)[0])
+        return np.asarray(self.root.T @ (self.root @ right))
 
     def for_part(self, part: float) -> Factored:
         """Return what solves with the second derivatives of about such a part of the rows."""
@@ -63,30 +57,25 @@ class Factored:
     @property
     def inverse_diagonal(self) -> FloatArray:
         """Diagonal of the inverse."""
-        inverse = dtrtri(self.factor, lower=1)[0]
-        return np.asarray(np.einsum("ij,ij->j", inverse, inverse))
+        return np.asarray(np.einsum("ij,ij->j", self.root, self.root))
 
     @property
     def log_det(self) -> float:
         """Logarithm of the determinant."""
-        return 2.0 * float(np.log(self.factor.diagonal()).sum())
+        return log_det_of(self.root)
 
 
-def factor_of(matrix: FloatArray, ridge: FloatArray) -> FloatArray:
-    """Return the Cholesky factor of matrix + diag(ridge), in the lower triangle."""
-    for more in (0.0, JITTER * float(np.abs(matrix.diagonal()).max())):
-        filled = np.array(matrix, np.float64, order="F")
-        filled[np.diag_indices(len(ridge))] += ridge + more
-        factor, failed = dpotrf(filled, lower=1, overwrite_a=1, clean=1)
-        if not failed:
-            break
-    return np.asarray(factor)
+def is_positive(matrix: FloatArray, least: FloatArray) -> bool:
+    """Whether a matrix has a Cholesky factor, and the squares of its diagonal are at least this."""
+    try:
+        return bool((np.linalg.cholesky(matrix).diagonal() ** 2 >= least).all())
+    except np.linalg.LinAlgError:
+        return False
 
 
-def inverse_of(factor: FloatArray) -> FloatArray:
-    """Return the inverse of a matrix, given its Cholesky factor."""
-    inverse: FloatArray = dpotri(factor, lower=1)[0]
-    return inverse + np.tril(inverse, -1).T
+def log_det_of(root: FloatArray) -> float:
+    """Return the logarithm of the determinant of A, given the root of its inverse, or the sum of those of several."""
+    return -2.0 * float(np.log(np.abs(np.einsum("...ii->...i", root))).sum())
 
 
 # Features with a weight for each class: what they add to scores, the transpose of that, and second derivatives
@@ -206,12 +195,10 @@ class WholeBlocks:
     """Blocks with their inverses, the diagonals of these, shape (K, F), and the sum of the logarithms of the determinants."""
 
     def __init__(self, blocks: FloatArray, ridge: FloatArray) -> None:
-        self.log_det, self.inverses, self.shape = 0.0, np.empty_like(blocks), ridge.shape
-        for j, (block, own) in enumerate(zip(blocks, ridge, strict=True)):
-            factor = factor_of(block, own)
-            self.log_det += 2.0 * float(np.log(factor.diagonal()).sum())
-            self.inverses[j] = inverse_of(factor)
-        self.inverse_diagonal = np.einsum("kff->kf", self.inverses).astype(np.float64)
+        roots = inverse_root(blocks, ridge)
+        self.log_det, self.shape = log_det_of(roots), ridge.shape
+        self.inverses = (roots.mT @ roots).astype(blocks.dtype, copy=False)
+        self.inverse_diagonal = np.einsum("kfg,kfg->kg", roots, roots)
 
     def solved(self, right: FloatArray) -> FloatArray:
         """Return the solutions for right-hand sides."""
@@ -234,9 +221,8 @@ class FewDirections:
         self.scale = 1.0 / np.sqrt(base)
         scaled = rows * self.scale.astype(rows.dtype)
         self.common, self.beyond, inner = _seen(scaled, own, doubt, total * np.outer(self.scale, self.scale))
-        unit = np.ones(inner.shape[1])
-        self.factors = [factor_of(block, unit) for block in inner]
-        self.held = np.eye(len(unit)) - np.stack([inverse_of(factor) for factor in self.factors])
+        self.roots = inverse_root(inner, np.ones(inner.shape[:2]))
+        self.held = np.eye(inner.shape[1]) - self.roots.mT @ self.roots
         self.base, self.inner, self.squares, self.shape = base, inner, (doubt, scaled), ridge.shape
         # The ridge of one weight of each class is another.
         apart = ridge - base
@@ -272,7 +258,7 @@ class FewDirections:
     @cached_property
     def log_det(self) -> float:
         """Sum of the logarithms of the determinants."""
-        each = 2.0 * sum(np.log(factor.diagonal()).sum() for factor in self.factors) + np.log1p(self.rest).sum()
+        each = log_det_of(self.roots) + np.log1p(self.rest).sum()
         return float(each + len(self.other) * np.log(self.base).sum() + np.log(self.pivot).sum())
 
     def solved(self, right: FloatArray) -> FloatArray:
@@ -295,7 +281,7 @@ def _seen(
     scaled: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return orthonormal directions of all classes, (F, r), and of each, (K, F, m), and its block, (K, r + m, r + m)."""
-    values, vectors = eigh(total, driver="evd", check_finite=False)
+    values, vectors = np.linalg.eigh(total)
     common = vectors[:, (values > RESOLVED * len(doubt)) & (np.arange(len(values)) >= len(values) - MOST_DIRECTIONS)]
     beyond, mixed = _beyond(common, own)
     kind, n_common = scaled.dtype, common.shape[1]
@@ -361,10 +347,10 @@ class Bordered:
         own = np.stack([self._of_classes(line) for line in border])
         whole, both = of_shared + np.diag(ridge[:n_shared]), border @ own.T
         for self.part in PARTS:
-            factor, failed = dpotrf(whole - 0.5 * self.part * (both + both.T), lower=1, clean=1)
-            if not failed and (factor.diagonal() ** 2 >= LEAST_LEFT * whole.diagonal()).all():
+            left = whole - 0.5 * self.part * (both + both.T)
+            if is_positive(left, LEAST_LEFT * whole.diagonal()):
                 break
-        self.inverse, self.own = inverse_of(factor), self.part * own
+        self.inverse, self.own = np.linalg.inv(left), self.part * own
 
     def solved(self, right: FloatArray) -> FloatArray:
         """Return about the solution for a right-hand side, shape (S + K F,)."""
@@ -521,10 +507,10 @@ class BlockSolvable:
     def __init__(self, curvature: SoftmaxCurvature, ridge: FloatArray) -> None:
         self.curvature, self.ridge = curvature, ridge
         n_shared, n_classes = len(curvature.shared), curvature.prob.shape[1]
-        factor = factor_of(curvature.of_shared, ridge[:n_shared])
-        self.of_shared = inverse_of(factor)
+        root = inverse_root(curvature.of_shared, ridge[:n_shared])
+        self.of_shared = root.T @ root
         self.of_classes = curvature.of_classes(ridge[n_shared:].reshape(n_classes, -1))
-        self.log_det_of_shared = 2.0 * float(np.log(factor.diagonal()).sum())
+        self.log_det_of_shared = log_det_of(root)
 
     @property
     def log_det(self) -> float:
