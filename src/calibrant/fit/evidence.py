@@ -709,6 +709,9 @@ STRAIGHT, SLOW, SLOWEST = 0.9, 0.3, 0.8
 """Cosine of two steps of rho from which they are in one direction, and the ratios of their lengths from which, and up to
 which, the steps to come are taken at once."""
 
+TO_AND_FRO = 0.5
+"""Part of the last change of rho from which one in the other direction is halved."""
+
 FAIR_SHARE, MOST_HALVINGS = 1e-4, 30
 MOST_SCALAR_STEPS = 50
 
@@ -790,7 +793,7 @@ def _updated(
     look: Look, w: FloatArray, rho: FloatArray, group: IntArray, prior: Prior
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the weights of the quadratic model, the precisions of most evidence, and how many weights are determined."""
-    curvature, v, determined = look.curvature, w, np.zeros_like(rho)
+    curvature, v, determined, step = look.curvature, w, np.zeros_like(rho), np.zeros_like(rho)
     right = curvature.times(w) - look.gradient
     low, high = np.maximum(rho - FARTHEST, LEAST_LOG), np.minimum(rho + FARTHEST, MOST_LOG)
     for number in range(curvature.most_inner):
@@ -801,8 +804,10 @@ def _updated(
             break
         determined = _determined(solvable, rho, group)
         square: FloatArray = np.bincount(group, v**2, minlength=rho.size).astype(np.float64)
-        before, rho = rho, np.clip(_best_rho(rho, determined, square, prior), low, high)
-        if np.abs(rho - before).max() < LAST_CHANGE:
+        before, step = step, np.clip(_best_rho(rho, determined, square, prior), low, high) - rho
+        # Steps to and fro that hardly shrink need not end.
+        rho = rho + np.where(step * before < -TO_AND_FRO * before**2, 0.5 * step, step)
+        if np.abs(step).max() < LAST_CHANGE:
             break
     return v, rho, determined
 
