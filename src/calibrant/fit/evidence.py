@@ -11,7 +11,7 @@ from typing import NamedTuple, cast
 import numpy as np
 from scipy.special import expit
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.rows import BoolArray, IntArray
 from calibrant.fit.log_loss import between_classes, blocks_of_classes, products, softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, inverse_root, minimise
@@ -286,12 +286,12 @@ def _seen(
     beyond, mixed = _beyond(common, own)
     kind, n_common = scaled.dtype, common.shape[1]
     turned = scaled @ common.astype(kind)
-    of_own = np.ascontiguousarray(scaled.T)[own] - common[own].astype(kind) @ turned.T
+    of_own = np.ascontiguousarray(scaled.T)[own] - np.tensordot(common[own].astype(kind), turned, axes=(2, 1))
     of_own = mixed.transpose(0, 2, 1).astype(kind) @ of_own
     weighted = of_own * doubt[:, None, :]
     inner = np.empty((len(own), n_common + own.shape[1], n_common + own.shape[1]))
     inner[:, :n_common, :n_common] = weighted_products(turned, doubt)
-    inner[:, n_common:, :n_common] = weighted @ turned
+    inner[:, n_common:, :n_common] = np.tensordot(weighted, turned, axes=(2, 0))
     inner[:, :n_common, n_common:] = inner[:, n_common:, :n_common].transpose(0, 2, 1)
     inner[:, n_common:, n_common:] = weighted @ of_own.transpose(0, 2, 1)
     return common, beyond, inner
@@ -455,9 +455,7 @@ class SoftmaxCurvature:
     def of_shared(self) -> FloatArray:
         """Block of the shared features, shape (S, S)."""
         (size, n, n_classes), found = self.shared.shape, np.zeros((len(self.shared), len(self.shared)))
-        step = max(1, NUMBERS // (max(size, 1) * n_classes))
-        for start in range(0, n, step):
-            rows = slice(start, start + step)
+        for rows in blocks(n, size * n_classes):
             part = self.shared[:, rows]
             mean = np.vecdot(part, self.prob[rows])
             found += (part * self.weighted[rows]).reshape(size, -1) @ part.reshape(size, -1).T
