@@ -293,7 +293,7 @@ def test_an_option_does_something(command, option, run, monkeypatch):
     case, plain = CASES[command][option], PLAIN[command]
     if command == "demo":
         few = tuple(array[:100] for array in load_digits_forecast())
-        monkeypatch.setattr("calibrant.cli.commands.load_digits_forecast", lambda: few)
+        monkeypatch.setattr("calibrant.cli.compare.load_digits_forecast", lambda: few)
     if command == "compare":  # the seconds of a fit are never the same
         monkeypatch.setattr("calibrant.assessment.held_out.time.perf_counter", lambda: 0.0)
     if option == "--force":

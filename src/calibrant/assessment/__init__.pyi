@@ -12,4 +12,4 @@ from .selection import CalibratorSelector as CalibratorSelector
 from .table import assess as assess
 from .table import Assessment as Assessment
 from .table import measure as measure
-from .table import scorer as scorer
+from .scorer import scorer as scorer

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,10 +15,14 @@ import numpy as np
 
 from calibrant._core.border import as_problem
 from calibrant._core.checks import Advance, left_out, progress_bar, refuse
-from calibrant._core.rows import OF_CALIBRATOR
+from calibrant._core.registry import find
+from calibrant._core.rows import OF_CALIBRATOR, Problem
 from calibrant._core.threads import ahead
-from calibrant.calibrators.base import Calibrator
+from calibrant.calibrators.base import BinaryCalibrator, Calibrator, as_calibrator
+from calibrant.calibrators.by_notion import for_classes
+from calibrant.calibrators.classifier import Method, default_of
 from calibrant.calibrators.evidence import MANY_NUMBERS
+from calibrant.calibrators.safe import SafeCalibrator
 from calibrant.cli import inputs
 from calibrant.interop import export
 from calibrant.interop.arrow_batches import said_at
@@ -26,6 +31,7 @@ from calibrant.interop.readers import Damaged, File, Reader, files_of, reader_of
 from calibrant.interop.save import load_calibrator, save_calibrator
 from calibrant.interop.tables import forecast_in, write_table
 from calibrant.interop.writing import format_of, require_free, whole_file, whole_folder
+from calibrant.notions import Notion, as_notion
 
 NOT_FOUND = ("gradient_", "middle_", "row_weight_")
 """Fitted numbers that say how well a fit went, what features measure from, or what a row weighs, and not what was found."""
@@ -61,8 +67,8 @@ def run_fit(asked: Namespace) -> int:
         rows = (forecast.predictions,)
         if forecast.n_classes > 2:
             n_columns = forecast.n_classes  # perhaps in one column of lists
-    chosen = inputs.method_of(asked, problem)
-    calibrator = inputs.calibrator_of(asked, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
+    chosen = method_of(asked, problem)
+    calibrator = calibrator_of(asked, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
     calibrator.fit(*rows)
     names = inputs.columns_named(forecast.forecast_columns, calibrator.n_features_in_)
     save_calibrator(calibrator, asked.output, columns=names, force=asked.force)
@@ -77,7 +83,7 @@ def run_fit(asked: Namespace) -> int:
     print(f"fitted {chosen}{said} on {on}{': ' if details else ''}{details}")
     if len(calibrator.classes_) == 2:
         print(f"event: class {calibrator.classes_[1]}")
-    if (groups := inputs.found_notion(calibrator)) is not None:
+    if (groups := found_notion(calibrator)) is not None:
         print(f"found {groups!r}")
     print(f"wrote {asked.output}")
     return 0
@@ -233,3 +239,82 @@ class _Job:
             raise error
         self.left_out = self.left_out[0] + 1, self.left_out[1] + n_rows
         print(f"calibrant: warning: left out: {error}", file=sys.stderr)
+
+
+# From the words of `calibrant fit` to a calibrator
+
+
+SAFE = "safe."
+"""Before the name of a parameter: it is one of `SafeCalibrator`, and not of the method inside."""
+
+OF_A_NOTION = "beta"
+"""The default of one event, with an intercept and few numbers, where ``--notion`` asks for a map of each."""
+
+PYTHON = {"True": True, "False": False, "None": None}
+
+
+def method_of(asked: Namespace, problem: Problem | None) -> Method:
+    """Return the method that was asked for, or the default of the problem; there is none where a notion makes many events."""
+    if asked.method:
+        return Method(find("calibrator", asked.method).word_for(asked.method), asked.safe)
+    default = Method(OF_A_NOTION, safe=False) if problem is None else default_of(problem)
+    return default._replace(safe=default.safe or asked.safe)
+
+
+def calibrator_of(asked: Namespace, chosen: Method, *, n_columns: int, **options: Any) -> Calibrator:
+    """Return the calibrator of a method, not fitted yet; ``options`` say what its data are."""
+    inner = [text for text in asked.set if not text.startswith(SAFE)]
+    outer = [text.removeprefix(SAFE) for text in asked.set if text.startswith(SAFE)]
+    method, safe = chosen
+    calibrator = _with_parameters(as_calibrator(method), inner, method)
+    if asked.notion and not isinstance(calibrator, BinaryCalibrator):
+        raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")
+    calibrator = for_classes(calibrator, n_columns, asked.notion)
+    if safe and method == "safe":
+        must = "--safe must stand beside a method that it makes safe"
+        refuse(must, got="--method safe", hint="Leave one of them out")
+    if outer and not safe:
+        raise ValueError(f"--set safe.NAME=VALUE must stand beside --safe; got {outer[0]!r} without it. Add --safe.")
+    if safe:
+        calibrator = _with_parameters(SafeCalibrator(calibrator), outer, "safe")
+    calibrator.set_params(**options)
+    return calibrator
+
+
+def found_notion(calibrator: Calibrator) -> Notion | None:
+    """Return the notion of a fitted calibrator, if the rows decided something in it, such as groups of classes."""
+    inner: Any = getattr(calibrator, "calibrator_", calibrator)
+    found: Notion | None = getattr(inner, "notion_", None)
+    return None if found is None or inner.notion is None or found == as_notion(inner.notion) else found
+
+
+def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -> Calibrator:
+    known = sorted({*calibrator.get_params(deep=False), *_parts(calibrator)} - {"input", "labels", "calibrator"})
+    for text in settings:
+        name, sign, value = text.partition("=")
+        if not sign or name not in known:
+            must = f"--set must be NAME=VALUE with a parameter of {method!r} ({', '.join(known) if known else 'it has none'})"
+            hint = f"Choose one of them; what they mean stands in help(calibrant.{type(calibrator).__name__})"
+            refuse(must, value=text, hint=hint)
+        whole, _, part = name.partition(".")
+        given = _value(value)
+        if part:
+            given = replace(calibrator.choices[whole](getattr(calibrator, whole)), **{part: given})
+        calibrator.set_params(**{whole: given})
+    return calibrator
+
+
+def _parts(calibrator: Calibrator) -> list[str]:
+    """Return the names of what parameters that are objects hold, each after that of its parameter."""
+    objects = {name: make(getattr(calibrator, name)) for name, make in calibrator.choices.items()}
+    return [f"{name}.{field.name}" for name, one in objects.items() for field in fields(one)]
+
+
+def _value(text: str) -> Any:
+    """Numbers, true, false, null and lists are JSON, True, False and None Python; everything else is a word."""
+    if text in PYTHON:
+        return PYTHON[text]
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text

@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from operator import eq, ge, gt, le, lt, ne
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -28,20 +28,17 @@ from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities
 from calibrant.assessment.table import Assessment, assess, default_metrics
 from calibrant.binning import EqualWidth
-from calibrant.calibrators.base import BinaryCalibrator, Calibrator, as_calibrator
-from calibrant.calibrators.by_notion import for_classes
-from calibrant.calibrators.classifier import Method, default_of
-from calibrant.calibrators.safe import SafeCalibrator
 from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
 from calibrant.interop.columns import Column, FileTable, Text, Understood, Values, has_arrow, is_figure, require_arrow
 from calibrant.interop.readers import Damaged
-from calibrant.interop.save import columns_of
 from calibrant.interop.sources import Files, OfColumns
 from calibrant.interop.tables import ForecastTable, choose_columns, forecast_in, read_table, select_one
 from calibrant.interop.writing import STREAMED, is_pattern
 from calibrant.metrics.kinds import is_of_sums, metric_named
-from calibrant.notions import Notion, as_notion
 from calibrant.significance.differences import warn_if_training_rows
+
+if TYPE_CHECKING:
+    from calibrant.calibrators.base import Calibrator
 
 TRUTH = {"true": "1", "false": "0"}
 """Truth values as numbers."""
@@ -140,6 +137,8 @@ class Forecast(ForecastTable):
 
         Words that give the columns other classes than those that the calibrator was fitted for are refused.
         """
+        from calibrant.interop.save import columns_of  # with it scikit-learn, which takes a second to load
+
         here, fitted, file = list(self.forecast_columns), columns_of(calibrator), self.file
         wanted, given = (calibrator.n_features_in_, calibrator.input), (len(here), self.input)
         if wanted != given:
@@ -660,82 +659,3 @@ def as_json(value: Any) -> Any:
 def json_of(document: dict[str, Any]) -> str:
     """Return the text of a document."""
     return json.dumps(as_json(document), indent=2, allow_nan=False)
-
-
-# From the words of `calibrant fit` to a calibrator
-
-
-SAFE = "safe."
-"""Before the name of a parameter: it is one of `SafeCalibrator`, and not of the method inside."""
-
-OF_A_NOTION = "beta"
-"""The default of one event, with an intercept and few numbers, where ``--notion`` asks for a map of each."""
-
-PYTHON = {"True": True, "False": False, "None": None}
-
-
-def method_of(asked: Namespace, problem: Problem | None) -> Method:
-    """Return the method that was asked for, or the default of the problem; there is none where a notion makes many events."""
-    if asked.method:
-        return Method(find("calibrator", asked.method).word_for(asked.method), asked.safe)
-    default = Method(OF_A_NOTION, safe=False) if problem is None else default_of(problem)
-    return default._replace(safe=default.safe or asked.safe)
-
-
-def calibrator_of(asked: Namespace, chosen: Method, *, n_columns: int, **options: Any) -> Calibrator:
-    """Return the calibrator of a method, not fitted yet; ``options`` say what its data are."""
-    inner = [text for text in asked.set if not text.startswith(SAFE)]
-    outer = [text.removeprefix(SAFE) for text in asked.set if text.startswith(SAFE)]
-    method, safe = chosen
-    calibrator = _with_parameters(as_calibrator(method), inner, method)
-    if asked.notion and not isinstance(calibrator, BinaryCalibrator):
-        raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")
-    calibrator = for_classes(calibrator, n_columns, asked.notion)
-    if safe and method == "safe":
-        must = "--safe must stand beside a method that it makes safe"
-        refuse(must, got="--method safe", hint="Leave one of them out")
-    if outer and not safe:
-        raise ValueError(f"--set safe.NAME=VALUE must stand beside --safe; got {outer[0]!r} without it. Add --safe.")
-    if safe:
-        calibrator = _with_parameters(SafeCalibrator(calibrator), outer, "safe")
-    calibrator.set_params(**options)
-    return calibrator
-
-
-def found_notion(calibrator: Calibrator) -> Notion | None:
-    """Return the notion of a fitted calibrator, if the rows decided something in it, such as groups of classes."""
-    inner: Any = getattr(calibrator, "calibrator_", calibrator)
-    found: Notion | None = getattr(inner, "notion_", None)
-    return None if found is None or inner.notion is None or found == as_notion(inner.notion) else found
-
-
-def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -> Calibrator:
-    known = sorted({*calibrator.get_params(deep=False), *_parts(calibrator)} - {"input", "labels", "calibrator"})
-    for text in settings:
-        name, sign, value = text.partition("=")
-        if not sign or name not in known:
-            must = f"--set must be NAME=VALUE with a parameter of {method!r} ({', '.join(known) if known else 'it has none'})"
-            hint = f"Choose one of them; what they mean stands in help(calibrant.{type(calibrator).__name__})"
-            refuse(must, value=text, hint=hint)
-        whole, _, part = name.partition(".")
-        given = _value(value)
-        if part:
-            given = replace(calibrator.choices[whole](getattr(calibrator, whole)), **{part: given})
-        calibrator.set_params(**{whole: given})
-    return calibrator
-
-
-def _parts(calibrator: Calibrator) -> list[str]:
-    """Return the names of what parameters that are objects hold, each after that of its parameter."""
-    objects = {name: make(getattr(calibrator, name)) for name, make in calibrator.choices.items()}
-    return [f"{name}.{field.name}" for name, one in objects.items() for field in fields(one)]
-
-
-def _value(text: str) -> Any:
-    """Numbers, true, false, null and lists are JSON, True, False and None Python; everything else is a word."""
-    if text in PYTHON:
-        return PYTHON[text]
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return text

@@ -233,16 +233,16 @@ kind (?, metrics|tests|notions|binnings|simplex-binnings|calibrators): only thes
 COMMANDS = {
     "assess": ("commands", "measure how accurate and how well calibrated predictions are", ASSESS),
     "test": ("commands", "test whether predictions are calibrated", TEST),
-    "advise": ("commands", "recommend a calibrator, if any, by cross-validation", ADVISE),
-    "compare": ("commands", "compare models and calibrators on the same rows, and say which to take", COMPARE),
+    "advise": ("compare", "recommend a calibrator, if any, by cross-validation", ADVISE),
+    "compare": ("compare", "compare models and calibrators on the same rows, and say which to take", COMPARE),
     "fit": ("fit", "fit a calibrator and save it as JSON", FIT),
     "apply": ("fit", "calibrate the predictions in a file", APPLY),
     "export": ("fit", "write a calibrator as NumPy source, SQL, ONNX, torch or JavaScript", EXPORT),
     "decide": ("commands", "choose the decision of least expected cost in each row", DECIDE),
-    "report": ("commands", "write one HTML page that shows or compares predictions", REPORT),
+    "report": ("compare", "write one HTML page that shows or compares predictions", REPORT),
     "monitor": ("watch", "watch calibration over time, with alarms", MONITOR),
     "plan": ("commands", "say how many rows are needed to detect an error, for an interval or a guarantee", PLAN),
-    "demo": ("commands", "measure, calibrate and report a data set that comes with calibrant", DEMO),
+    "demo": ("compare", "measure, calibrate and report a data set that comes with calibrant", DEMO),
     "list": ("commands", "list metrics, tests, notions, binnings and calibrators", LIST),
 }
 """The module with ``run_NAME``, what the command does, and its options."""

@@ -8,7 +8,8 @@ from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray, ratio
@@ -373,17 +374,17 @@ def risk_threshold(
 
     def passed(risk: float) -> IntArray:
         tested = np.flatnonzero(answered >= min(ENOUGH / risk, rows[-1]))
-        is_low = stats.binom.cdf(wrong[tested], answered[tested], risk) <= level
+        is_low = scipy.stats.binom.cdf(wrong[tested], answered[tested], risk) <= level
         return tested[np.logical_and.accumulate(is_low)]
 
     found = passed(risk)
     if not found.size:
         # A target is not below the upper limit of the errors of its first rows.
-        upper = stats.beta.ppf(1.0 - level, wrong + 1.0, answered - wrong)
+        upper = scipy.stats.beta.ppf(1.0 - level, wrong + 1.0, answered - wrong)
         least, rates = np.min(upper[wrong < answered], initial=1.0), (d / e for e in DIGITS for d in range(10, 100))
         lowest = next((rate for rate in rates if rate >= least and passed(rate).size), np.nan)
         return RiskThreshold(np.inf, 0.0, np.nan, np.nan, risk, level, n_rows, 0, 0, lowest)
     at = int(found[-1])
     n, k = float(answered[at]), float(wrong[at])
-    upper = float(stats.beta.ppf(1.0 - level, k + 1.0, n - k)) if k < n else 1.0
+    upper = float(scipy.stats.beta.ppf(1.0 - level, k + 1.0, n - k)) if k < n else 1.0
     return RiskThreshold(float(grid[at]), n / n_rows, k / n, upper, risk, level, n_rows, int(n), int(k))

@@ -12,9 +12,8 @@ from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 from scipy.special import expit, xlogy
-from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import refuse_rows
@@ -366,7 +365,7 @@ class Recalibration:
         # At the ends of the bracket every row is on one side of the rate; a little more covers rounding.
         low, high = (rate - x + side * (1.0 + 1e-12 * abs(x)) for x, side in ((self.x[-1], -1.0), (self.x[0], 1.0)))
         return float(
-            brentq(
+            scipy.optimize.brentq(
                 lambda a: float(self.total @ expit(self.x + a)) - occurred, low, high, xtol=1e-14, maxiter=BISECTIONS
             )
         )
@@ -502,4 +501,6 @@ def least_log_loss(
 
 
 def _warn(what: str, answer: str) -> None:
+    from sklearn.exceptions import ConvergenceWarning  # its package takes a second to load
+
     warn(f"{what}. Instead {answer} is used. Fit on more rows.", ConvergenceWarning)

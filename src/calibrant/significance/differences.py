@@ -7,7 +7,8 @@ from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from calibrant._core.arrays import EXACT, FloatArray, as_array, columns_of
 from calibrant._core.border import DataOptions, Named, as_problem
@@ -536,13 +537,13 @@ def loss_pvalue(rows: FloatArray, other: FloatArray) -> float:
     """
     if np.ptp(np.concatenate([rows, other])) == 0:
         return 1.0
-    return float(stats.mannwhitneyu(rows, other, alternative="less", method="asymptotic").pvalue)
+    return float(scipy.stats.mannwhitneyu(rows, other, alternative="less", method="asymptotic").pvalue)
 
 
 def accuracy_pvalue(rows: BoolArray, other: BoolArray) -> float:
     """p-value of as many right predictions beside the other ones: Fisher's exact test."""
     table = [[int(one.sum()), int((~one).sum())] for one in (rows, other)]
-    return float(stats.fisher_exact(table, alternative="greater").pvalue)
+    return float(scipy.stats.fisher_exact(table, alternative="greater").pvalue)
 
 
 def n_shared(rows: Problem, other: Problem) -> int:
@@ -560,7 +561,7 @@ def n_shared(rows: Problem, other: Problem) -> int:
         return 0
     n = rows.size + other.size
     by_chance = 2.0 * rows.size * other.size / (n * (n - 1.0))
-    return split if stats.binom.sf(split - 1, twice, min(by_chance, 1.0)) < LEVEL else 0
+    return split if scipy.stats.binom.sf(split - 1, twice, min(by_chance, 1.0)) < LEVEL else 0
 
 
 def _keys(problem: Problem) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
@@ -108,12 +108,16 @@ def chi_squared(df: float) -> KnownLaw:
     description = f"chi-squared, {df:g} degree{'' if df == 1 else 's'} of freedom"
     if df <= 0:
         return KnownLaw(description, partial(np.greater_equal, 0.0), df)
-    return KnownLaw(description, stats.chi2(df).sf, df)
+    return KnownLaw(description, partial(special.chdtrc, df), df)
+
+
+def _above(x: npt.ArrayLike) -> FloatArray:
+    return np.asarray(special.ndtr(-np.asarray(x)))
 
 
 def standard_normal() -> KnownLaw:
     """Law with mean zero and variance one that sums of many small terms have."""
-    return KnownLaw("standard normal", stats.norm.sf)
+    return KnownLaw("standard normal", _above)
 
 
 Alternative = Literal["greater", "less", "two-sided"]
