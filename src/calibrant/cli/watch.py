@@ -25,7 +25,6 @@ from calibrant.interop.tables import choose_columns, forecast_in, read_table, wr
 from calibrant.interop.writing import STREAMED, home_of, local_files, require_free, warn_of_unread, whole_file
 from calibrant.monitoring import Monitor, MonitorTable
 from calibrant.monitoring.state import in_order, of_a_state, options_of
-from calibrant.report.page import monitor_page
 
 # The files that are watched
 
@@ -396,7 +395,11 @@ def document_of(tables: dict[str, MonitorTable]) -> dict[str, Any]:
 def _page(output: Path, tables: dict[str, MonitorTable]) -> str:
     """Return what is written, by the ending of its file."""
     if (kind := output.suffix.lower()) != ".csv":
-        return monitor_page(tables) if kind == ".html" else json_of(document_of(tables))
+        if kind != ".html":
+            return json_of(document_of(tables))
+        from calibrant.report.page import monitor_page  # with it scikit-learn and Matplotlib
+
+        return monitor_page(tables)
     columns = [table.columns for table in tables.values()]
     joined = {key: np.concatenate([one[key] for one in columns]) for key in columns[0]}
     if list(tables) != [ALL]:
