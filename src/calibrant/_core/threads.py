@@ -7,9 +7,11 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
 from queue import SimpleQueue
 from threading import Event, Semaphore, Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 THREADS = sys.platform != "emscripten"
 """Whether there are any: Python in a browser has none."""
@@ -25,6 +27,22 @@ def n_processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController  # it looks for the libraries that NumPy and SciPy have loaded
+
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Return a block in which BLAS works with one thread.
+
+    Its threads wait for work by turning round. Where others use the processors, or a container may use fewer than there are,
+    the many small products of a fit then take up to ten times as long.
+    """
+    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 
 def in_order(work: Callable[[Item], Found], items: Iterable[Item], n_workers: int) -> Iterator[Found]:

@@ -22,6 +22,7 @@ from calibrant._core.border import SAMPLED, Input, as_forecast, as_problem, decl
 from calibrant._core.checks import as_numbers, choice, flag, is_word, number, numbers, refuse, require, source, whole
 from calibrant._core.registry import declare, find
 from calibrant._core.rows import OF_CALIBRATOR, BinaryProblem, Forecast, InBatches, Problem, SimplexProblem, as_simplex
+from calibrant._core.threads import one_blas_thread
 from calibrant.exceptions import warn
 from calibrant.notions import Binary
 from calibrant.sums.reading import UnreadPart, UnreadSimplex, is_unread
@@ -203,7 +204,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             check_parameters(self)
             if not is_unread(problem) and problem.code.min() == problem.code.max():
                 warn_of_one_class(self.classes_[problem.code[0]], problem.size)
-            self._fit_problem(problem)
+            with one_blas_thread():
+                self._fit_problem(problem)
         except BaseException as error:  # also when interrupted from the keyboard
             for name in vars(self).keys() - before:
                 delattr(self, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from scipy.special import expit
 
 from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.rows import BoolArray, IntArray
+from calibrant._core.threads import in_order, n_processors
 from calibrant.fit.log_loss import between_classes, blocks_of_classes, products, softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, inverse_root, minimise
 
@@ -81,6 +83,10 @@ def log_det_of(root: FloatArray) -> float:
 # Features with a weight for each class: what they add to scores, the transpose of that, and second derivatives
 
 
+PARALLEL = 1 << 25
+"""Products of numbers from which they are worked out by several threads."""
+
+
 @dataclass(frozen=True, eq=False)
 class SameForAll:
     """Features of rows, shape (n, F), the same for all classes; ``own``, shape (K, m), are those made of a class itself."""
@@ -100,16 +106,24 @@ class SameForAll:
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return what weights, shape (K, F), add to the scores, shape (n, K)."""
-        return self.rows @ weights.T
+        return np.concatenate(self._in_parts(lambda rows: self.rows[rows] @ weights.T, len(weights)))
 
     def pulled(self, residual: FloatArray) -> FloatArray:
         """Return the sums of residuals, shape (n, K), times features, shape (K, F), in double precision.
 
         The residuals of each row sum to zero, and so do these of all classes, but for rounding that is taken off.
         """
-        pulled: FloatArray = (residual.T @ self.rows).astype(np.float64, copy=False)
+        parts = self._in_parts(lambda rows: residual[rows].T @ self.rows[rows], residual.shape[1])
+        pulled: FloatArray = np.sum(parts, axis=0).astype(np.float64, copy=False)
         pulled -= pulled.mean(axis=0)
         return pulled
+
+    def _in_parts(self, work: Callable[[slice], FloatArray], n_classes: int) -> list[FloatArray]:
+        """Do some work on as many parts of the rows as there are processors, if it is large."""
+        n = len(self.rows)
+        n_parts = n_processors() if self.rows.size * n_classes >= PARALLEL else 1
+        ends = np.linspace(0, n, n_parts + 1).astype(int)
+        return list(in_order(work, [slice(*both) for both in itertools.pairwise(ends)], n_parts))
 
     def blocks(self, weight: FloatArray) -> FloatArray:
         """Return the sums over rows of weights, shape (K, n), times products of the features of a class, shape (K, F, F)."""
