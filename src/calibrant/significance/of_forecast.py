@@ -16,6 +16,7 @@ from calibrant._core.checks import choice, flag, require, resamples, whole
 from calibrant._core.registry import declare
 from calibrant._core.result import frame
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, row_blocks
+from calibrant._core.threads import one_blas_thread
 from calibrant.binning import Binning, locate
 from calibrant.binning.bins import class_sums
 from calibrant.exceptions import warn
@@ -934,7 +935,8 @@ def bayes_factor_test(
     resamples(n_resamples, hint="1000 is usual")
     problem = as_problem(y_true, y_prob, **data)
     simplex = as_simplex(problem)
-    factor = BayesFactor.of(simplex.forecast, simplex.weight * simplex.weights.rows_per_weight)
     labels = labels_of(simplex, n_resamples, as_rng(rng))
-    values = factor.log_of(chain([simplex.label], labels))
+    with one_blas_thread():
+        factor = BayesFactor.of(simplex.forecast, simplex.weight * simplex.weights.rows_per_weight)
+        values = factor.log_of(chain([simplex.label], labels))
     return result_of("Bayes factor", values[0], label_draws(values[1:]), hypothesis_of(problem))
