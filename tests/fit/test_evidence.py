@@ -229,20 +229,6 @@ def ridges():
     return ridge
 
 
-@pytest.mark.parametrize("kind", [np.float32, np.float64])
-def test_large_products_by_several_threads_are_the_same(kind, monkeypatch):
-    rng = np.random.default_rng(3)
-    table = evidence.SameForAll(rng.normal(size=(101, 7)).astype(kind), OWN)
-    weights, residual = rng.normal(size=(K, 7)).astype(kind), rng.normal(size=(101, K)).astype(kind)
-    residual -= residual.mean(axis=1, keepdims=True)
-    scores, pulled = table.scores(weights), table.pulled(residual)
-    monkeypatch.setattr(evidence, "PARALLEL", 1)
-    monkeypatch.setattr(evidence, "n_processors", lambda: 3)
-    np.testing.assert_allclose(table.scores(weights), scores, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(table.pulled(residual), pulled, rtol=1e-5, atol=1e-4)
-    assert table.scores(weights).dtype == kind
-
-
 def test_all_directions_are_the_whole_block(monkeypatch):
     whole, few = blocks_of(ridges(), 0.0, monkeypatch)
     right = np.random.default_rng(2).normal(size=(K, 7))

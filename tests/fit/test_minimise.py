@@ -110,23 +110,7 @@ def test_a_last_step_is_one_that_is_short_or_gains_little():
     assert tight.residual < 1e-15 < loose.residual
 
 
-# Roots of inverses, and steps
-
-
-@pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 131, 260])
-def test_a_root_of_an_inverse_is_one(size):
-    wide = np.random.default_rng(size).standard_normal((3, size, size + 3))
-    matrix, ridge = wide @ wide.mT, np.linspace(0.1, 2.0, size)
-    root = newton.inverse_root(matrix, ridge)
-    whole = matrix + np.diag(ridge)
-    np.testing.assert_allclose(root.mT @ root @ whole, np.broadcast_to(np.eye(size), whole.shape), atol=1e-8)
-    np.testing.assert_allclose(root[1], newton.inverse_root(matrix[1], ridge), rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(-2.0 * np.log(np.einsum("kii->ki", root)).sum(1), np.linalg.slogdet(whole)[1], rtol=1e-9)
-
-
-def test_a_matrix_of_zeros_has_no_root():
-    with pytest.raises(np.linalg.LinAlgError):
-        newton.inverse_root(np.zeros((2, 2)))
+# Steps
 
 
 def test_a_hessian_that_rounding_makes_indefinite_gets_a_little_more_curvature():

@@ -18,6 +18,7 @@ from calibrant._core.checks import fraction, numbers, require
 from calibrant._core.registry import FINITE, PERMUTED
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
+from calibrant._core.threads import in_order, n_processors
 from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
 from calibrant.calibrators.evidence_features import (
     LEAST_LOG,
@@ -40,7 +41,7 @@ from calibrant.calibrators.evidence_features import (
 )
 from calibrant.fit import evidence as laplace
 from calibrant.fit.folds import folds_of, observed
-from calibrant.fit.minimise import inverse_root, most_likely_shares
+from calibrant.fit.minimise import Minimum, most_likely_shares
 
 # Intervals of calibrated probabilities, and of the curve, from Laplace's approximation of the posterior of the weights
 
@@ -186,7 +187,7 @@ class BayesFactor:
         curvature = laplace.SoftmaxCurvature(prob, weight, shared, table)
         hessian = np.stack([curvature.times(unit) for unit in np.eye(len(names))])
         log_precisions = [rho[group] for rho in _points(groups, n_classes)]
-        roots = np.stack([inverse_root(hessian, np.exp(rho)) for rho in log_precisions])
+        roots = np.stack([laplace.inverse_root(hessian, np.exp(rho)) for rho in log_precisions])
         gains = [0.5 * (rho.sum() - laplace.log_det_of(root)) for rho, root in zip(log_precisions, roots, strict=True)]
         return cls(weight[:, None] * prob, weight, shared, table, roots, np.array(gains))
 
@@ -434,6 +435,9 @@ FIXED = "temp"
 FOR_THE_MAP = 1.0
 """Log-odds of the map against the prediction itself, where the evidence is equal."""
 
+SEVERAL_THREADS = 1 << 20
+"""Rows times weights from which maps and folds are fitted side by side."""
+
 FULL_GAIN, FOLD_GAIN = (1e-10, 1e-7, 1e-1), (1e-4, 1e-1, 50.0)
 """Gain in nats of all rows that the last step of a fit to all rows, and to those outside a fold, promises: in double precision;
 in single; and in single where each step is Newton's own, so that the gain of the next one is about the square."""
@@ -452,6 +456,8 @@ class Pool:
         Largest component of the gradient of a map's penalised log loss, a row.
     n_iter : int
         Steps taken by all fits.
+    n_workers : int
+        Fits that are done at a time.
     """
 
     def __init__(self, model: Model, evidence: laplace.Evidence, path: Sequence[float]) -> None:
@@ -462,10 +468,12 @@ class Pool:
         self.ridges = np.exp(self.log_precisions)[:, model.group]
         factors = [curvature.with_ridge(ridge) for ridge in self.ridges]
         self.factors = [factored.for_part(1.0 - 1.0 / N_FOLDS) for factored in factors] if len(path) > 1 else factors
-        found = [
-            laplace.refitted(logit, evidence.w, ridge, factored, FULL_GAIN[self.exact], renews=True)
-            for ridge, factored in zip(self.ridges, factors, strict=True)
-        ]
+        self.n_workers = n_processors() if len(logit.weight) * logit.size >= SEVERAL_THREADS else 1
+
+        def fit(known: tuple[FloatArray, laplace.Solvable]) -> Minimum[laplace.Penalised]:
+            return laplace.refitted(logit, evidence.w, *known, FULL_GAIN[self.exact], renews=True)
+
+        found = list(in_order(fit, zip(self.ridges, factors, strict=True), self.n_workers))
         self.weights = np.stack([one.point.x for one in found])
         self.gradient = max(one.residual for one in found) / float(logit.weight.sum())
         self.n_iter = sum(one.n_iter for one in found)
@@ -501,9 +509,10 @@ def folds_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem
     n_parts, unit = len(pool.ridges) + 1, problem.weights.effective_rows_per_weight
     # A row of the identity is one that a part alone explains: together they are a Dirichlet prior of one row.
     density, weight = [np.eye(n_parts)], [np.full(n_parts, 1.0 / n_parts)]
-    for kept, left_out in folds_of(problem, N_FOLDS):
-        rows = np.flatnonzero(left_out > 0.0)
-        density.append(np.column_stack([*pool.without(kept * unit, rows), of_prediction[rows]]))
+    folds = [(kept * unit, left_out, np.flatnonzero(left_out > 0.0)) for kept, left_out in folds_of(problem, N_FOLDS)]
+    each = in_order(lambda fold: pool.without(fold[0], fold[2]), folds, pool.n_workers)
+    for (_, left_out, rows), found in zip(folds, each, strict=True):
+        density.append(np.column_stack([*found, of_prediction[rows]]))
         weight.append(left_out[rows] * unit)
     return pool, most_likely_shares(np.vstack(density), np.concatenate(weight), np.full(n_parts, 1.0 / n_parts)).point.x
 
@@ -770,7 +779,7 @@ class EvidenceScaling(MulticlassCalibrator):
         names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
         ridges = np.exp(self.path_[:, [names.index(name) for name in each]])
         matrix = unpacked(self.hessian_, ridges.shape[1])
-        roots = np.stack([inverse_root(matrix, ridge).T for ridge in ridges])
+        roots = np.stack([laplace.inverse_root(matrix, ridge).T for ridge in ridges])
         return Posterior(self._maps(), self._features(), roots)
 
     def _features(self) -> Features:

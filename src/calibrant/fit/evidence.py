@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
@@ -10,15 +9,19 @@ from functools import cached_property
 from typing import NamedTuple, cast
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.special import expit
 
 from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.rows import BoolArray, IntArray
-from calibrant._core.threads import in_order, n_processors
 from calibrant.fit.log_loss import between_classes, blocks_of_classes, products, softmax_in_place
-from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, inverse_root, minimise
+from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise
 
 # Second derivatives H of a log loss, and A = H + diag(ridge): solutions, the diagonal of the inverse, and the determinant
+
+
+JITTER = 1e-9
+"""Added to the diagonal, relative to its largest entry, of a matrix that rounding has left without a factor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,22 @@ class Factored:
         return log_det_of(self.root)
 
 
+def inverse_root(matrix: FloatArray, ridge: FloatArray) -> FloatArray:
+    """Return the root R of the inverse of  A = matrix + diag(ridge),  R' R = A^-1: the inverse of the Cholesky factor."""
+    for more in (0.0, JITTER * float(np.abs(matrix.diagonal()).max(initial=0.0))):
+        filled = np.array(matrix, np.float64, order="F")
+        filled[np.diag_indices(len(ridge))] += ridge + more
+        factor, failed = dpotrf(filled, lower=1, overwrite_a=1, clean=1)
+        if not failed:
+            break
+    return np.asarray(dtrtri(factor, lower=1)[0])
+
+
+def inverse_roots(matrices: FloatArray, ridges: FloatArray) -> FloatArray:
+    """Return the roots for several matrices, shape (m, d, d)."""
+    return np.stack([inverse_root(matrix, ridge) for matrix, ridge in zip(matrices, ridges, strict=True)])
+
+
 def is_positive(matrix: FloatArray, least: FloatArray) -> bool:
     """Whether a matrix has a Cholesky factor, and the squares of its diagonal are at least this."""
     try:
@@ -81,10 +100,6 @@ def log_det_of(root: FloatArray) -> float:
 
 
 # Features with a weight for each class: what they add to scores, the transpose of that, and second derivatives
-
-
-PARALLEL = 1 << 25
-"""Products of numbers from which they are worked out by several threads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,24 +121,16 @@ class SameForAll:
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return what weights, shape (K, F), add to the scores, shape (n, K)."""
-        return np.concatenate(self._in_parts(lambda rows: self.rows[rows] @ weights.T, len(weights)))
+        return self.rows @ weights.T
 
     def pulled(self, residual: FloatArray) -> FloatArray:
         """Return the sums of residuals, shape (n, K), times features, shape (K, F), in double precision.
 
         The residuals of each row sum to zero, and so do these of all classes, but for rounding that is taken off.
         """
-        parts = self._in_parts(lambda rows: residual[rows].T @ self.rows[rows], residual.shape[1])
-        pulled: FloatArray = np.sum(parts, axis=0).astype(np.float64, copy=False)
+        pulled: FloatArray = (residual.T @ self.rows).astype(np.float64, copy=False)
         pulled -= pulled.mean(axis=0)
         return pulled
-
-    def _in_parts(self, work: Callable[[slice], FloatArray], n_classes: int) -> list[FloatArray]:
-        """Do some work on as many parts of the rows as there are processors, if it is large."""
-        n = len(self.rows)
-        n_parts = n_processors() if self.rows.size * n_classes >= PARALLEL else 1
-        ends = np.linspace(0, n, n_parts + 1).astype(int)
-        return list(in_order(work, [slice(*both) for both in itertools.pairwise(ends)], n_parts))
 
     def blocks(self, weight: FloatArray) -> FloatArray:
         """Return the sums over rows of weights, shape (K, n), times products of the features of a class, shape (K, F, F)."""
@@ -209,7 +216,7 @@ class WholeBlocks:
     """Blocks with their inverses, the diagonals of these, shape (K, F), and the sum of the logarithms of the determinants."""
 
     def __init__(self, blocks: FloatArray, ridge: FloatArray) -> None:
-        roots = inverse_root(blocks, ridge)
+        roots = inverse_roots(blocks, ridge)
         self.log_det, self.shape = log_det_of(roots), ridge.shape
         self.inverses = (roots.mT @ roots).astype(blocks.dtype, copy=False)
         self.inverse_diagonal = np.einsum("kfg,kfg->kg", roots, roots)
@@ -235,7 +242,7 @@ class FewDirections:
         self.scale = 1.0 / np.sqrt(base)
         scaled = rows * self.scale.astype(rows.dtype)
         self.common, self.beyond, inner = _seen(scaled, own, doubt, total * np.outer(self.scale, self.scale))
-        self.roots = inverse_root(inner, np.ones(inner.shape[:2]))
+        self.roots = inverse_roots(inner, np.ones(inner.shape[:2]))
         self.held = np.eye(inner.shape[1]) - self.roots.mT @ self.roots
         self.base, self.inner, self.squares, self.shape = base, inner, (doubt, scaled), ridge.shape
         # The ridge of one weight of each class is another.

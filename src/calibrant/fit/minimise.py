@@ -9,52 +9,16 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from calibrant._core.arrays import FloatArray, blocks
 
-# Inverses of positive definite matrices, by NumPy alone: NumPy and SciPy may each hold an OpenBLAS of its own, and where calls
-# alternate the waiting threads of one take the processors from the other, which makes a fit two to three times as slow
-
-
-SMALL = 32
-"""Half of the rows of a matrix that is inverted whole."""
-
-MORE_CURVATURE = (0.0, *10.0 ** np.arange(-12.0, 4.0))
-"""Added in turn to the diagonal, relative to its largest entry, until the matrix is positive definite: where probabilities are
-all but certain, rounding can be as large as the matrix itself."""
-
-
-def inverse_root(matrix: FloatArray, ridge: FloatArray | float = 0.0) -> FloatArray:
-    """Return the root R of the inverse of  A = matrix + diag(ridge),  R' R = A^-1, or of several, shape (..., d, d).
-
-    It is the inverse of the Cholesky factor. `numpy.linalg.LinAlgError` if there is none whatever is added to the diagonal.
-    """
-    filled = matrix.astype(np.float64)
-    diagonal = np.einsum("...ii->...i", filled)  # what is added to it is added to the matrix
-    diagonal += ridge
-    largest = np.abs(diagonal).max(axis=-1, keepdims=True, initial=0.0)
-    for more in MORE_CURVATURE:
-        diagonal += more * largest
-        try:
-            return inverse_of_lower(np.asarray(np.linalg.cholesky(filled), dtype=np.float64))
-        except np.linalg.LinAlgError:
-            continue
-    raise np.linalg.LinAlgError
-
-
-def inverse_of_lower(lower: FloatArray) -> FloatArray:
-    """Return the inverse of a lower triangular matrix, or of several, by halves: faster than `numpy.linalg.inv`."""
-    half = lower.shape[-1] // 2
-    if half < SMALL:
-        return np.asarray(np.linalg.inv(lower))
-    inverse, one, other = np.zeros_like(lower), np.s_[..., :half, :half], np.s_[..., half:, half:]
-    inverse[one], inverse[other] = inverse_of_lower(lower[one]), inverse_of_lower(lower[other])
-    inverse[..., half:, :half] = -inverse[other] @ (lower[..., half:, :half] @ inverse[one])
-    return inverse
-
-
 # The least value of a quadratic model  gradient @ step + step @ hessian @ step / 2, without bounds and with lower ones
 
+
+MORE_CURVATURE = (0.0, *10.0 ** np.arange(-12.0, 4.0))
+"""Added in turn to the diagonal, relative to its largest entry, until the Hessian is positive definite: where probabilities are
+all but certain, rounding can be as large as the Hessian itself."""
 
 MOST_PIVOTS = 200
 """Sets of coordinates at their bounds that are tried for one step: some three are needed."""
@@ -68,11 +32,14 @@ ROUNDING_OF_PULLS = 1e-12
 
 def newton_step(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
     """Return the step to the least value of the model, shape (d,); NaN where there is no curvature."""
-    try:
-        root = inverse_root(hessian)
-    except np.linalg.LinAlgError:
-        return np.full(gradient.size, np.nan)
-    return -root.T @ (root @ gradient)
+    for more in MORE_CURVATURE:
+        if more:
+            hessian = hessian.copy()
+            hessian[np.diag_indices(gradient.size)] += more * float(np.abs(hessian.diagonal()).max())
+        _, step, failed = dposv(hessian, -gradient)
+        if not failed:
+            return np.asarray(step, dtype=np.float64)
+    return np.full(gradient.size, np.nan)
 
 
 def bounded_step(hessian: FloatArray, gradient: FloatArray, room: FloatArray) -> FloatArray:

@@ -12,12 +12,13 @@ from functools import cached_property
 
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
+from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.rows import IntArray
 from calibrant.fit.log_loss import Recalibration
-from calibrant.fit.minimise import Minimum, Point, Stop, inverse_root, minimise, newton_step
+from calibrant.fit.minimise import Minimum, Point, Stop, minimise, newton_step
 
 RELATIVE_PENALTIES = tuple(10.0 ** (2.0 - 0.5 * i) for i in range(13))
 """From 100 to 1e-4 in half powers of ten: times the information in the rows on the bend that they see best."""
@@ -103,7 +104,7 @@ class Curves:
         hats, gap = np.eye(t.size)[:, 1:-1], np.diff(t)
         rises = PPoly(np.stack([np.diff(hats, axis=0) / gap[:, None], hats[:-1]]), t)
         gram = np.diag((gap[:-1] + gap[1:]) / 3.0) + np.diag(gap[1:-1] / 6.0, 1) + np.diag(gap[1:-1] / 6.0, -1)
-        bends = rises.antiderivative(2)(t) @ inverse_root(gram).T
+        bends = solve_triangular(np.linalg.cholesky(gram), rises.antiderivative(2)(t).T, lower=True).T
         bent: FloatArray = bends - line @ np.linalg.lstsq(line, bends)[0]
         return np.column_stack([line, bent])
 

@@ -12,7 +12,7 @@ from typing import Literal, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import helmert  # noqa: TID251 - it calls no BLAS
+from scipy.linalg import helmert
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
