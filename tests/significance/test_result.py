@@ -15,7 +15,7 @@ from scipy import stats
 import calibrant as cb
 from calibrant import drawing, hosmer_lemeshow_test, load_digits_forecast, spiegelhalter_test
 from calibrant.significance import TestResult, by_class, by_group, kolmogorov_smirnov_test, resampling_test
-from calibrant.significance.result import adjusted_pvalues, chi_squared, label_draws, standard_normal
+from calibrant.significance.result import Draws, adjusted_pvalues, chi_squared, label_draws, standard_normal
 
 RESULT = TestResult("Hosmer-Lemeshow", 25.3004, 0.0003004, chi_squared(6), ("Rows are independent.", "And more."))
 
@@ -36,14 +36,21 @@ def test_a_frame_has_a_row():
 
 @pytest.mark.parametrize("df", [1, 2, 3, 6, 90])
 def test_the_laws_are_those_of_scipy(df):
-    x = np.array([0.0, 1e-6, 0.5, 1.0, 7.0, 100.0, np.inf])
+    x = np.array([-np.inf, -1.0, -1e-300, 0.0, 1e-6, 0.5, 1.0, 7.0, 100.0, np.inf, np.nan])
     law = chi_squared(df)
     np.testing.assert_allclose(law.sf(x), stats.chi2(df).sf(x), rtol=1e-12)
     assert law.df == df
     assert law.description == f"chi-squared, {df} degree{'s' * (df > 1)} of freedom"
     np.testing.assert_array_equal(chi_squared(0).sf([0.0, 1e-9, 5.0]), [1.0, 0.0, 0.0])
-    x = np.array([-40.0, -1.0, 0.0, 2.0, 37.0])
+    x = np.array([-np.inf, -40.0, -1.0, 0.0, 2.0, 37.0, np.inf, np.nan])
     np.testing.assert_allclose(standard_normal().sf(x), stats.norm.sf(x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.float32, np.bool_])
+@pytest.mark.parametrize(("law", "known"), [(chi_squared(3), stats.chi2(3)), (standard_normal(), stats.norm)], ids=repr)
+def test_laws_count_in_double_precision_whatever_they_are_given(law, known, kind):
+    x = np.array([1, 3, 20]).astype(kind)
+    np.testing.assert_allclose(law.sf(x), known.sf(x.astype(np.float64)), rtol=1e-12)
 
 
 @given(values=st.lists(st.floats(-5, 5), min_size=1, max_size=30), at=st.floats(-6, 6))
@@ -119,6 +126,8 @@ def test_a_value_far_out_is_pointed_at_and_does_not_flatten_the_law(statistic):
 def test_odd_laws_can_be_drawn(null):
     ax = cb.significance.TestResult("odd", 0.5, 0.4, null, ()).plot()
     ax.figure.canvas.draw()
+    total = null.values.size if isinstance(null, Draws) else 1.0
+    assert sum(bar.get_height() for bar in bars(ax)) == pytest.approx(total, abs=0.001)
     low, high = ax.get_ylim()
     assert 0 == low < high < np.inf
 

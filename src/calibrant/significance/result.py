@@ -26,7 +26,7 @@ from calibrant.notions import Binary, Notion, NotionLike, as_notion
 # Null distributions of statistics: laws in closed form, or draws
 
 
-Law = Callable[[npt.ArrayLike], FloatArray]
+Law = Callable[[FloatArray], FloatArray]
 
 TIE = 1e-9
 """A drawn value that misses the observed one by less than this, relatively, is the same value: rounding decides nothing."""
@@ -75,7 +75,7 @@ class KnownLaw(NullDistribution):
 
     def sf(self, x: npt.ArrayLike) -> FloatArray:
         """Return the probability that the statistic is at least ``x``."""
-        return np.asarray(self.survival(x), dtype=np.float64)
+        return np.asarray(self.survival(np.asarray(x, dtype=np.float64)), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,16 +108,22 @@ def chi_squared(df: float) -> KnownLaw:
     description = f"chi-squared, {df:g} degree{'' if df == 1 else 's'} of freedom"
     if df <= 0:
         return KnownLaw(description, partial(np.greater_equal, 0.0), df)
-    return KnownLaw(description, partial(special.chdtrc, df), df)
+    return KnownLaw(description, partial(_chi_squared_above, df), df)
 
 
-def _above(x: npt.ArrayLike) -> FloatArray:
-    return np.asarray(special.ndtr(-np.asarray(x)))
+def _chi_squared_above(df: float, x: FloatArray) -> FloatArray:
+    above: FloatArray = special.chdtrc(df, np.maximum(x, 0.0))  # SciPy has none below zero
+    return above
 
 
 def standard_normal() -> KnownLaw:
     """Law with mean zero and variance one that sums of many small terms have."""
-    return KnownLaw("standard normal", _above)
+    return KnownLaw("standard normal", _normal_above)
+
+
+def _normal_above(x: FloatArray) -> FloatArray:
+    above: FloatArray = special.ndtr(-x)
+    return above
 
 
 Alternative = Literal["greater", "less", "two-sided"]
