@@ -112,8 +112,7 @@ def chi_squared(df: float) -> KnownLaw:
 
 
 def _chi_squared_above(df: float, x: FloatArray) -> FloatArray:
-    above: FloatArray = special.chdtrc(df, np.maximum(x, 0.0))  # SciPy has none below zero
-    return above
+    return np.asarray(special.chdtrc(df, np.maximum(x, 0.0)))  # SciPy has none below zero
 
 
 def standard_normal() -> KnownLaw:
@@ -122,8 +121,7 @@ def standard_normal() -> KnownLaw:
 
 
 def _normal_above(x: FloatArray) -> FloatArray:
-    above: FloatArray = special.ndtr(-x)
-    return above
+    return np.asarray(special.ndtr(-x))
 
 
 Alternative = Literal["greater", "less", "two-sided"]
