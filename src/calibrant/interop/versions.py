@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 import calibrant
 from calibrant._core.threads import n_processors
 
-REQUIRED = ("numpy", "scipy", "scikit-learn", "narwhals", "numba")
+REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "narwhals", "numba")
 """What pyproject.toml requires."""
 
 OPTIONAL = ("matplotlib", "jinja2", "polars", "pyarrow", "pandas", "tqdm")
