@@ -46,6 +46,18 @@ def test_the_fast_form_is_that_of_the_definition(k, patient):
     np.testing.assert_allclose(fitted.predict_proba(new), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("k", [2, 3, 18])
+def test_maps_and_folds_that_are_fitted_side_by_side_are_the_same(k, monkeypatch):
+    prob, label = drawn(400, k)
+    one = EvidenceScaling(pool="folds").fit(prob, label)
+    monkeypatch.setattr(bands, "SEVERAL_THREADS", 0)
+    monkeypatch.setattr(bands, "n_processors", lambda: 3)
+    several = EvidenceScaling(pool="folds").fit(prob, label)
+    assert several.n_iter_ == one.n_iter_
+    np.testing.assert_allclose(several.weights_, one.weights_, rtol=1e-9)
+    np.testing.assert_allclose(several.predict_proba(prob), one.predict_proba(prob), rtol=1e-9)
+
+
 @pytest.mark.parametrize("pool", ["folds", "fast"])
 @pytest.mark.parametrize("k", [2, 4])
 def test_what_is_wrong_with_a_forecast_is_found(k, pool):

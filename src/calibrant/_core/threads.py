@@ -39,8 +39,8 @@ def _controller() -> Any:
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Return a block in which BLAS works with one thread.
 
-    Its threads wait for work by turning round. Where others use the processors, or a container may use fewer than there are,
-    the many small products of a fit then take up to ten times as long.
+    Its idle threads spin: they use a processor while they wait. Where other programs run, or a container may use fewer
+    processors than there are, the many small products of a fit then take up to ten times as long.
     """
     return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 

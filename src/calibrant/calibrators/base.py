@@ -190,7 +190,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
         Notes
         -----
-        A fit that fails or is interrupted leaves the calibrator as it was.
+        A fit that fails or is interrupted leaves the calibrator as it was. While it runs, BLAS has one thread in the whole
+        process.
         """
         before = dict(vars(self))
         try:

@@ -84,7 +84,7 @@ def advised(forecast: inputs.Forecast) -> Advice:
         other = next((str(label) for label in known if label != event), f"no {event}")
         options["classes"] = f"{other},{event}"
     words = [_option(*pair) for pair in options.items()] + [f"--{name}" for name in FLAGS if asked[name]]
-    # A report is told of its event, but for what the classes of one column say.
+    # The options of a report name its event, unless --classes does, with one column.
     names = ("notion",) if is_one else ("notion", "pos_label")
     event = " ".join(_option(name, value) for name in names if (value := asked.get(name)) is not None)
     return replace(advise(**forecast.rows(), rng=asked["seed"]), options=" ".join(words), event=event)

@@ -86,17 +86,9 @@ def inverse_roots(matrices: FloatArray, ridges: FloatArray) -> FloatArray:
     return np.stack([inverse_root(matrix, ridge) for matrix, ridge in zip(matrices, ridges, strict=True)])
 
 
-def is_positive(matrix: FloatArray, least: FloatArray) -> bool:
-    """Whether a matrix has a Cholesky factor, and the squares of its diagonal are at least this."""
-    try:
-        return bool((np.linalg.cholesky(matrix).diagonal() ** 2 >= least).all())
-    except np.linalg.LinAlgError:
-        return False
-
-
 def log_det_of(root: FloatArray) -> float:
     """Return the logarithm of the determinant of A, given the root of its inverse, or the sum of those of several."""
-    return -2.0 * float(np.log(np.abs(np.einsum("...ii->...i", root))).sum())
+    return -2.0 * float(np.log(np.einsum("...ii->...i", root)).sum())
 
 
 # Features with a weight for each class: what they add to scores, the transpose of that, and second derivatives
@@ -368,10 +360,11 @@ class Bordered:
         own = np.stack([self._of_classes(line) for line in border])
         whole, both = of_shared + np.diag(ridge[:n_shared]), border @ own.T
         for self.part in PARTS:
-            left = whole - 0.5 * self.part * (both + both.T)
-            if is_positive(left, LEAST_LEFT * whole.diagonal()):
+            factor, failed = dpotrf(whole - 0.5 * self.part * (both + both.T), lower=1, clean=1)
+            if not failed and (factor.diagonal() ** 2 >= LEAST_LEFT * whole.diagonal()).all():
                 break
-        self.inverse, self.own = np.linalg.inv(left), self.part * own
+        root = dtrtri(factor, lower=1)[0]
+        self.inverse, self.own = root.T @ root, self.part * own
 
     def solved(self, right: FloatArray) -> FloatArray:
         """Return about the solution for a right-hand side, shape (S + K F,)."""
