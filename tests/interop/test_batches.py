@@ -150,20 +150,17 @@ def stream(n_batches):
     return predictions(batches, batch_rows=ROWS)
 
 
-def peak_of(read):
+def test_memory_does_not_grow_with_the_number_of_batches():
+    # A peak of few batches is no measure: how many of them are there at a time depends on when threads get a processor.
+    n_batches = 240
     measure(stream(3))  # what is imported and kept for good
     tracemalloc.start()
     try:
-        measure(read)
-        return tracemalloc.get_traced_memory()[1]
+        measure(stream(n_batches))
+        peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-
-
-def test_twenty_times_the_rows_take_no_more_memory():
-    few, many = peak_of(stream(6)), peak_of(stream(120))
-    assert many < 2.0 * few
-    assert many < 120 * ROWS * 4 * 4 / 2  # half of what the probabilities alone would take
+    assert peak < n_batches * ROWS * 4 * 4 / 4  # a quarter of the probabilities; half of that is used
 
 
 def test_batches_of_many_columns_have_fewer_rows():
