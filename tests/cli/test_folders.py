@@ -1,5 +1,6 @@
 """Several files, folders, patterns and streams are one table: nothing is lost or read twice, and files are alike or refused."""
 
+import gzip
 import os
 from decimal import Decimal
 from pathlib import Path
@@ -187,6 +188,18 @@ def test_tables_of_a_folder_that_are_not_read_are_said(run):
     said = run("assess", "parts", *QUICK)[2]
     assert "warning: parts holds b.csv.gz and 2 more, not read: unpack what is compressed" in said
     assert "holds" not in run("assess", "parts/*.csv", *QUICK)[2]
+
+
+def test_csv_in_gzip_is_read_where_it_is_named(run, calibrator):
+    for path in Path("parts").iterdir():
+        Path(f"{path}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    assert run.out("assess", "parts/*.gz", *QUICK) == run.out("assess", "parts/*.csv", *QUICK)
+    for name, files in (("packed", "parts/*.gz"), ("plain", "parts/*.csv")):
+        run.out("apply", calibrator, files, "-o", name)
+    assert [Path("packed", f"{k}.csv").read_text() == Path("plain", f"{k}.csv").read_text() for k in range(3)] == [
+        True
+    ] * 3
+    run.refuses("a pattern must name each table once; parts/* names 0.csv and 0.csv.gz", "assess", "parts/*")
 
 
 def test_decimals_and_gaps_are_read_in_batches_as_at_once(run, calibrator):

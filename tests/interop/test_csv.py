@@ -1,6 +1,7 @@
 """CSV files: separators, quotes, missing cells and numbers as text."""
 
 import csv
+import gzip
 import io
 import re
 
@@ -50,9 +51,12 @@ def test_a_blank_line_of_one_column_is_a_missing_cell(newline, tmp_path):
 def test_a_quote_that_is_never_closed_is_refused_by_its_line(rows, line, tmp_path):
     path = write(tmp_path / "table.csv", "\n".join(["label,p,note", *rows, ""]))
     said = f"must be (a )?readable( csv file)?; it is not: line {line} has a quote .* never closed"
+    packed = path.with_suffix(".csv.gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
     for read in (read_table, lambda path: predictions(path).sample(9)):
-        with pytest.raises(ValueError, match=said):
-            read(path)
+        for one in (path, packed):
+            with pytest.raises(ValueError, match=said):
+                read(one)
 
 
 @pytest.mark.parametrize("cell", ['5" pipe', '"say ""5"" "" inches"" """', '"two\nlines"', '"two\n"'])

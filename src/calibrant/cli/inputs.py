@@ -512,7 +512,7 @@ def is_large(asked: Namespace, file: str) -> bool:
         asked.rows is None
         and asked.where is None
         and asked.confidence is None
-        and path.suffix.lower() in STREAMED
+        and path.suffix.lower() in (*STREAMED, ".gz")
         and path.is_file()
         and has_arrow()
     )

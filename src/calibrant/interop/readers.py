@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from calibrant.binning.bins import CHUNK
 from calibrant.interop.columns import Arrow, Column, FileTable, Text, first_line, in_python, no_number, require_arrow
@@ -408,8 +409,12 @@ def _quotes(file: File) -> int:
     """Return how many quotes a file of this machine has: only where there are some a line may end within a cell."""
     if not file.is_local:
         return 0
-    with Path(file.path).open("rb") as source:
+    with _unpacked(Path(file.path)) as source:
         return sum(block.count(b'"') for block in iter(lambda: source.read(QUEUED), b""))
+
+
+def _unpacked(path: Path) -> BinaryIO:
+    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 def _start(file: File) -> str:
@@ -438,7 +443,7 @@ def _head_of(start: str) -> tuple[str, list[str], int]:
     """Return the separator of a CSV file that begins so, the names of its columns, and the lines up to them."""
     found: dict[tuple[bool, int], tuple[str, list[str], int]] = {}
     for separator in SEPARATORS:
-        with _cells_of(len(start)):
+        with _long_cells():
             reader = csv.reader(StringIO(start, newline=""), delimiter=separator)
             names = next(filter(None, reader), [])
             n_lines, cells = reader.line_num, next(filter(None, reader), [])
@@ -452,7 +457,7 @@ def _require_closed_quotes(path: Path, separator: str) -> None:
 
     Quotes inside a cell that begins otherwise are characters as any: 5" pipe.
     """
-    with _cells_of(path.stat().st_size), path.open(newline="", encoding="utf-8-sig") as lines:
+    with _long_cells(), TextIOWrapper(_unpacked(path), newline="", encoding="utf-8-sig") as lines:
         reader, n_lines = csv.reader(lines, delimiter=separator, strict=True), 0
         while True:
             try:
@@ -466,10 +471,10 @@ def _require_closed_quotes(path: Path, separator: str) -> None:
 
 
 @contextmanager
-def _cells_of(size: int) -> Iterator[None]:
-    """Let Python's csv read cells of so many characters."""
+def _long_cells() -> Iterator[None]:
+    """Let Python's csv read cells of any length."""
     with CSV_LIMIT:
-        before = csv.field_size_limit(max(csv.field_size_limit(), min(size, 2**31 - 1)))
+        before = csv.field_size_limit(2**31 - 1)
         try:
             yield
         finally:

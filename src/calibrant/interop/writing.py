@@ -28,8 +28,10 @@ FORMATS = {
 }
 """Formats of tables, by the endings of their files."""
 
-READ_ONLY = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".pt": "pt", ".pth": "pt"}
-"""Formats that are read whole, and not written."""
+PACKED_CSV = ".csv.gz"
+
+READ_ONLY = {PACKED_CSV: "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".pt": "pt", ".pth": "pt"}
+"""Formats that are read, and not written."""
 
 ARRAYS = (".npy",)
 """Endings of files of arrays without names: to rename them is of no use."""
@@ -39,7 +41,8 @@ OF_ONE_ARRAY = "Read it in Python and write np.savez('forecast.npz', label=y, lo
 
 def format_of(path: str | os.PathLike[str], *, reading: bool = False) -> str:
     """Return the format that a file's ending stands for, of a file to write or to read."""
-    ending, known = Path(path).suffix.lower(), FORMATS | (READ_ONLY if reading else {})
+    name, known = Path(path).name.lower(), FORMATS | (READ_ONLY if reading else {})
+    ending = PACKED_CSV if name.endswith(PACKED_CSV) else Path(name).suffix
     if ending not in known:
         hint = OF_ONE_ARRAY if ending in ARRAYS else "Rename or convert it."
         raise ValueError(f"a table must end in {', '.join(known)}; got {Path(path).name!r}. {hint}")
@@ -85,7 +88,7 @@ def warn_of_unread(address: str, path: Path) -> None:
         unread.sort()
         more = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
         what = f"{address} holds {unread[0].name}{more}, not read"
-        cure = "unpack what is compressed, write Parquet, Feather or CSV, and name what links lead to"
+        cure = f"unpack what is compressed, or name *{PACKED_CSV}, write Parquet, Feather or CSV, and name what links lead to"
         warnings.warn(f"{what}: {cure}.", CalibrationWarning, stacklevel=2)
 
 
@@ -107,6 +110,11 @@ def local_files(path: Path) -> list[Path]:
     else:
         there = glob(str(Path(escape(str(home)), whole.relative_to(home))), recursive=True)
         found = [Path(one) for one in there if not os.path.isdir(one)]
+    if twice := min(
+        (one for one in found if one.suffix.lower() == ".gz" and one.with_suffix("") in found), default=None
+    ):
+        must = "a pattern must name each table once"
+        raise ValueError(f"{must}; {path} names {twice.with_suffix('').name} and {twice.name}. Name one kind of them.")
     own_names_last = sorted(found, key=lambda one: not one.is_symlink())
     return sorted({os.path.realpath(one): one for one in own_names_last}.values(), key=Path.as_posix)
 
