@@ -16,6 +16,7 @@ from calibrant._core.border import DataOptions, as_problem, refuse_rows
 from calibrant._core.checks import list_of_names, meant, resamples, tracked
 from calibrant._core.result import DrawnResult, Picture, Table, in_columns, shown_pvalue, shown_rows, under
 from calibrant._core.rows import Approximate, as_simplex
+from calibrant._core.threads import one_blas_thread
 from calibrant.assessment.verdict import CELLS, Verdict, verdict_of
 from calibrant.binning import Binning, as_binning
 from calibrant.curves.reliability import OPTIONS, ReliabilityCurve, curve_of_sums, require_level
@@ -259,7 +260,8 @@ def assess(
             events.warn()
     resampling = Resampling(level, int(n_resamples), as_rng(rng))
     bar = partial(tracked, show=progress, desc="resampling", unit="draw")
-    found = estimates(metrics_of, problem, cut, resampling, bar, notion, sums, known)
+    with one_blas_thread():
+        found = estimates(metrics_of, problem, cut, resampling, bar, notion, sums, known)
     table, by_class = ((sums if pair in asked else of_curves).of(*pair) for pair in shown)
     curve, class_curve = curve_of_sums(table, *shown[0], level), curve_of_sums(by_class, *shown[1], level)
     rows = [_row(word, metric, found[name], impossible[name], curve) for name, (word, metric) in chosen.items()]
