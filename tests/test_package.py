@@ -69,14 +69,14 @@ assess(y, p), reliability_curve(y, p), cox_test(y, p)
 """
 
 
-def test_to_measure_and_to_test_needs_no_scikit_learn(tmp_path):
-    """It takes a second to load, half of what `calibrant assess` takes with it."""
+def test_to_measure_and_to_test_needs_no_scikit_learn_and_no_pandas(tmp_path):
+    """They take more than a second to load, half of what `calibrant assess` takes with them."""
     assert "sklearn" not in loaded_by(MEASURED)
     file = tmp_path / "rows.csv"
     file.write_text("label,p\n" + "0,.2\n1,.7\n1,.4\n0,.6\n" * 9)
     for words in (["assess"], ["test"], ["decide"], ["monitor", "-o", str(tmp_path / "alarms.json")]):
         run = f"main({[*words, str(file)]!r})"
-        assert "sklearn" not in loaded_by("from calibrant.cli import main", run), words
+        assert not {"sklearn", "pandas"} & loaded_by("from calibrant.cli import main", run), words
 
 
 def test_the_installed_command_and_the_module_run():

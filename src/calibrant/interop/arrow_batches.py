@@ -19,7 +19,7 @@ from calibrant._core.checks import progress_bar, refuse, require
 from calibrant._core.rows import DOUBLE, Problem, Rows
 from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
-from calibrant.interop.columns import FileTable, Text, Values, in_python, is_figure
+from calibrant.interop.columns import FileTable, Text, Values, in_numpy, in_python, is_figure
 from calibrant.interop.readers import Damaged
 from calibrant.interop.tables import ForecastTable, choose_columns, select_one
 from calibrant.sums.draws import Numbers
@@ -331,7 +331,7 @@ def piece_of(batch: Any, columns: Columns, place: str, row: int) -> Piece:
 
 
 def _whole_numbers(key: Any) -> Numbers:
-    found = key.to_numpy(zero_copy_only=False)  # of a column with gaps they are floats
+    found = in_numpy(key)  # of a column with gaps they are floats
     if found.dtype.kind not in "iu":
         hint = "Number the rows: 0, 1, and so on"
         refuse("row_key must name a column of whole numbers", got=str(found.dtype), hint=hint, error=TypeError)
@@ -350,9 +350,9 @@ def _labels(column: Any) -> tuple[Array, tuple[Any, ...] | None]:
     if types.is_dictionary(kind):
         words = column.dictionary.to_pylist()
         if all(isinstance(word, str) for word in words):
-            return column.indices.fill_null(-1).to_numpy(zero_copy_only=False), tuple(words)
+            return in_numpy(column.indices.fill_null(-1)), tuple(words)
         column = column.cast(kind.value_type)
-    return column.to_numpy(zero_copy_only=False), None
+    return in_numpy(column), None
 
 
 def _missing(row: int) -> ValueError:
@@ -376,7 +376,7 @@ def _numbers(column: Any, name: str) -> Array:
         raise TypeError(f"the column {name!r} must hold numbers; got {kind}. Correct it, or choose others with prob=.")
     if types.is_decimal(kind):
         column = column.cast(pyarrow.float64())
-    return np.asarray(column.to_numpy(zero_copy_only=False))
+    return in_numpy(column)
 
 
 # What the user says of predictions

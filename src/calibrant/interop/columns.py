@@ -177,8 +177,7 @@ class Arrow:
             data = data.cast(data.type.value_type)
         if pyarrow.types.is_decimal(data.type):
             data = data.cast(pyarrow.float64())
-        # An array of a batch may share its memory; a column of a table may have several, and is always copied.
-        found: Array = data.to_numpy(zero_copy_only=False)
+        found = in_numpy(data)
         if found.dtype == object and all(isinstance(value, str) for value in found.tolist()):
             return found.astype(str)
         return found
@@ -206,6 +205,20 @@ class Arrow:
 
     def _some(self, rows: Rows) -> Any:
         return self.data[rows] if isinstance(rows, slice) else self.data.take(rows)
+
+
+def in_numpy(data: Any) -> Array:
+    """Return an array of pyarrow, or one in chunks, as one of NumPy: it shares the memory of numbers that are all there."""
+    import pyarrow
+    from pyarrow import types
+
+    is_number = types.is_integer(data.type) or types.is_floating(data.type)
+    if not is_number or data.null_count:
+        return np.asarray(data.to_numpy(zero_copy_only=False))
+    # pyarrow's own way loads pandas, which takes longer than all else that is read here.
+    whole = data.combine_chunks() if isinstance(data, pyarrow.ChunkedArray) else data
+    numbers = np.frombuffer(whole.buffers()[1] or b"", dtype=data.type.to_pandas_dtype())
+    return numbers[whole.offset : whole.offset + len(whole)]
 
 
 class Text(Arrow):
@@ -242,7 +255,7 @@ class Text(Arrow):
         trimmed = compute.utf8_trim(self.data, BLANKS)
         if compute.all(compute.match_substring_regex(trimmed, WHOLE), min_count=0).as_py():
             try:
-                return np.asarray(trimmed.cast(pyarrow.int64()))
+                return in_numpy(trimmed.cast(pyarrow.int64()))
             except ValueError:  # more than 64 bits
                 pass
         if self._floats is not None:
@@ -285,7 +298,7 @@ def _floats(cells: Any) -> Array | None:
 
     def cast(some: Any) -> Array | None:
         try:
-            return np.asarray(some.cast(pyarrow.float64()))
+            return in_numpy(some.cast(pyarrow.float64()))
         except ValueError:
             return None
 
