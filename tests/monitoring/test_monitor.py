@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
@@ -110,7 +111,7 @@ def test_a_weight_of_many_rows_takes_neither_their_memory_nor_their_time():
     assert many.rows.tolist() == [rows << 36 for rows in few.rows.tolist()]
     for name in ("ece", "gap", "log_loss", "mean_prob", "event_rate"):
         assert getattr(many, name).tolist() == getattr(few, name).tolist()
-    with pytest.raises(ValueError, match=r"at most 2\^53 rows in all; got 3e\+17. Leave the weights out"):
+    with pytest.raises(ValueError, match=r"a sum below 2\^53, .*; got .* 3e\+17. Leave the weights out"):
         Monitor(window=100).update(Y[:300], P[:300], sample_weight=np.full(300, 3e15))
 
 
@@ -409,6 +410,15 @@ def test_a_state_that_lacks_an_entry_is_refused_in_words(kept):
         lacking = {key: value for key, value in kept.items() if key != name}
         with pytest.raises(ValueError, match=r"state of a monitor must be whole; got KeyError"):
             Monitor.from_dict({**lacking, "checksum": checksum_of(lacking)})
+
+
+@pytest.mark.parametrize("name", ["count", "weight", "score_sum", "outcome_sum"])
+def test_a_state_of_which_a_bin_lacks_a_sum_is_refused_in_words(name, kept):
+    cut = deepcopy(kept)
+    problem = cut["windows"][0]["sums"]["cells"][0]["problems"][0]
+    problem[name] = problem[name][:1]
+    with pytest.raises(ValueError, match="each bin must have all its sums"):
+        Monitor.from_dict({**cut, "checksum": checksum_of(cut)})
 
 
 @pytest.mark.parametrize("alpha", [{"number": "nan"}, None, "a"])

@@ -203,6 +203,7 @@ class ArrowReader(Reader):
                 row = 0
                 try:
                     for batch in batches:
+                        batch.validate()  # of a damaged file a column can be shorter than it says
                         yield BatchRows(batch, f"{self.file.name}, {place}", row)
                         row += len(batch)
                 except Exception as error:

@@ -386,7 +386,15 @@ def _plain(one: BinnedProblem) -> dict[str, Any]:
 
 def _problem(plain: Mapping[str, Any], unit: Unit) -> BinnedProblem:
     edges, *sums = (np.array(plain[name], dtype=np.float64) for name in ("edges", *OF_BINS))
-    bins = Bins(Edges(edges), np.array(plain["count"], dtype=np.intp), *sums)
+    count = np.array(plain["count"], dtype=np.intp)
+    is_whole = all(one.shape == (edges.size - 1,) for one in (count, *sums))
+    require(
+        is_whole,
+        "each bin must have all its sums",
+        got="one that lacks some",
+        hint="Pass what was written down, as it is",
+    )
+    bins = Bins(Edges(edges), count, *sums)
     strata = None if plain["strata"] is None else Strata.from_dict(plain["strata"])
     return BinnedProblem(plain["name"], plain["share"], bins, unit, strata)
 
