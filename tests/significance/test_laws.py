@@ -160,6 +160,7 @@ REFUSALS = [
         (name, ([0, 1, 2], np.eye(3)), {"notion": "class-wise"}, f"makes 3. .*by_class.{name},")
         for name in ("cox_test", *NORMS)
     ],
+    ("kernel_test", ([1], [0.5]), {"rng": -1}, "rng must be a whole number, at least 0; got -1"),
     ("equivalence_test", FOUR, {"metric": "brier"}, "metric must be the size of residuals, .*; got 'brier'"),
     ("equivalence_test", FOUR, {"metric": "tce", "bound": 50}, f"{TCE}.*no triangle"),
     ("equivalence_test", FOUR, {"metric": "tce", "binning": 10}, TCE),

@@ -676,13 +676,13 @@ def kernel_test(
     0.005
     """
     resamples(n_resamples, hint="1000 is usual")
-    problem = as_problem(y_true, y_prob, **data)
+    generator, problem = as_rng(rng), as_problem(y_true, y_prob, **data)
     words = kernel.as_pairs_notion(notion, problem)
     problem, spoken = kernel.with_few_rows(problem, words), hypothesis_of(problem, words)
     found = list(kernel.pairs_of(problem, words, kernel.as_bandwidth(bandwidth)))
     if not found:
         return result_of("kernel", kernel.value_of(found), label_draws(np.zeros(0)), spoken, pvalue=1.0)
-    noise = kernel.noise_of_labels(problem, found, n_resamples, as_rng(rng))
+    noise = kernel.noise_of_labels(problem, found, n_resamples, generator)
     return result_of("kernel", kernel.value_of(found), label_draws(noise.squared), spoken)
 
 
