@@ -147,6 +147,9 @@ def test_a_missing_label_is_named_in_the_first_rows_too(run):
     pyarrow.parquet.write_table(pyarrow.table({"label": words, "p": PROB[:20]}), "gaps/c.parquet")
     asked = ["--classes", "no,yes", "--metrics", "nll", "--resamples", 1, "--on-error", "skip"]
     assert run.out("assess", "gaps", *asked).startswith("20 rows")
+    numbers = pyarrow.table({**rows(0, 40), "label": [None, *TRUE[1:40].tolist()]})
+    pyarrow.parquet.write_table(numbers, "gaps.parquet", row_group_size=20)
+    assert run.out("assess", "gaps.parquet", *QUICK, "--on-error", "skip").startswith("20 rows")
 
 
 SAMPLE, OF_TESTS = ["--sample", 50], "spiegelhalter or resampling, of the usual notion"
@@ -209,7 +212,9 @@ def test_a_column_of_lists_of_three_classes_is_no_single_event(run):
     lists = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(table.ravel()), 3)
     pyarrow.parquet.write_table(pyarrow.table({"label": np.arange(60) % 3, "prob": lists}), "lists/a.parquet")
     assert run.out("fit", "lists", "-o", "c.json").startswith("fitted evidence-scaling --safe (the default")
-    run.out("fit", "lists", "--method", "isotonic", "-o", "isotonic.json")
+    run.out("fit", "lists/a.parquet", "--method", "isotonic", "-o", "isotonic.json")
+    run.out("apply", "isotonic.json", "lists", "-o", "out")
+    assert list(read_table("out/a.parquet")) == ["label", "prob_0", "prob_1", "prob_2"]
 
 
 def test_the_hints_of_a_report_are_possible(run, calibrator):

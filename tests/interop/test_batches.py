@@ -6,6 +6,7 @@ import sys
 import tracemalloc
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
@@ -85,12 +86,13 @@ def test_folders_patterns_and_lists_are_read_in_the_order_of_names(folder):
         lambda: table(),
         lambda: table().to_reader(700),
         lambda: lambda: (one for one in table().to_batches(1000)),
-        lambda: [table(slice(0, 5000)).to_pandas(), table(slice(5000, N)).to_pandas()],
+        lambda: [table(at).to_pandas().astype({"p_cat": "category"}) for at in (slice(0, 5000), slice(5000, N))],
+        lambda: pl.from_arrow(table(label=WORDS)).cast({"y": pl.Categorical}),
         lambda: iter([table(slice(0, 5000)), table(slice(5000, N))]),
         lambda: pa.table({"y": LABEL, "prob": pa.FixedSizeListArray.from_arrays(pa.array(PROB.ravel()), 3)}),
         lambda: [(LABEL[:5000], PROB[:5000].astype(float)), (LABEL[5000:], PROB[5000:].astype(">f4"))],
     ],
-    ids=["data set", "table", "reader", "function", "frames", "iterator", "lists", "other bytes"],
+    ids=["data set", "table", "reader", "function", "frames", "polars", "iterator", "lists", "other bytes"],
 )
 def test_streams_of_arrow_and_batches_of_tables_are_read(source):
     assert calibration_error(predictions(source())) == pytest.approx(EXPECTED, rel=1e-12)
@@ -466,16 +468,22 @@ def test_a_label_is_the_same_in_a_file_and_in_a_folder(cells, tmp_path):
     assert predictions(tmp_path, pos_label=labels[0]).sample(2)["y_true"].tolist() == labels
 
 
+def test_truth_values_are_classes_of_columns_with_other_names(tmp_path):
+    (tmp_path / "rows.csv").write_text("y,p_a,p_b\ntrue,0.25,0.75\nfalse,0.5,0.5\n")
+    assert predictions(tmp_path).sample(2)["y_true"].tolist() == [True, False]
+
+
 @pytest.mark.parametrize(
     ("labels", "cells", "wrong"),
     [
         ([0, 1], ["0", "1.0"], "1.5"),
         ([0.0, 1.0], ["0", "1"], "0.5"),
         ([0, 2**63], ["0", "9223372036854775808"], "x"),
+        ([2**53, 2**53 + 1], ["9007199254740992", "9007199254740993"], "9007199254740994"),
         ([False, True], ["false", "True"], "maybe"),
         (["no", "yes"], ["no", "yes"], "No"),
     ],
-    ids=["whole numbers", "floats", "unsigned", "truth values", "words"],
+    ids=["whole numbers", "floats", "unsigned", "beyond floats", "truth values", "words"],
 )
 def test_cells_stand_for_the_labels_that_are_given(labels, cells, wrong, tmp_path):
     """The first file says what a cell may be; of later ones each word is looked up by what it stands for."""

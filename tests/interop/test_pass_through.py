@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -132,6 +133,14 @@ def test_labels_of_a_nullable_kind_are_read_and_missing_ones_refused(tmp_path):
     assert read_forecast(tmp_path / "2.parquet").labels() == ["a", "b"]
     with pytest.raises(ValueError, match="y_true must hold"):
         read_forecast(tmp_path / "1.parquet").labels()
+
+
+def test_words_and_categories_of_polars_are_read_and_copied(calibrator):
+    frame = pl.DataFrame({"y": ["no", "yes", "no"], "kind": ["a", "a", "b"], "p": PROB})
+    frame.cast({"y": pl.Categorical}).write_ipc("in.feather")
+    assert main(["assess", "in.feather", "--where", "kind = a", "--pos-label", "yes", "--resamples", "1"]) == 0
+    assert main(["apply", calibrator, "in.feather", "-o", "out.csv"]) == 0
+    assert read_table("out.csv")["y"].tolist() == ["no", "yes", "no"]
 
 
 def test_a_frame_of_pandas_keeps_its_types(calibrator):

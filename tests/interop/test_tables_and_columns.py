@@ -225,6 +225,7 @@ NAMES = ["label", "p_a", "p_b", "q", "p_c"]
 def test_columns_are_chosen_by_names_globs_and_ranges(wanted, chosen):
     assert select(NAMES, wanted, where="f") == chosen
     assert select(["a:b", "a", "b", "*"], "a:b,*", where="f") == ("a:b", "*")  # which are names first
+    assert select(["0", "1"], [1], where="f") == ("1",)
 
 
 @pytest.mark.parametrize("wanted", ["z", "z_*", "p_a:z", "p_a,z", ""])

@@ -196,10 +196,10 @@ class Forecast(ForecastTable):
         """Return labels of the kind that the file holds."""
         if self.y_true.dtype.kind not in "iuf":
             return list(names)
-        if wrong := [name for name in names if not re.fullmatch(r"-?\d+", name)]:
+        if wrong := [name for name in names if not re.fullmatch(r"-?[0-9]+(\.0*)?", name)]:
             must = f"{option} must be numbers where the labels are numbers"
             raise ValueError(f"{must}; got {wrong[0]!r}, and labels such as {self.y_true[0].item()!r}. {hint}")
-        return [int(name) for name in names]
+        return [int(name.partition(".")[0]) for name in names]
 
 
 @dataclass(frozen=True, eq=False)
@@ -553,8 +553,11 @@ def _first_labels(source: Files, columns: Columns, where: str) -> Any:
     for piece in source.pieces(columns, AT_A_TIME):
         if isinstance(piece, Damaged):
             wrong = piece.error
-        elif len(truth := labels_as_read(piece, is_parsed=source.is_parsed)):
-            return truth  # none where all are missing, as is said later
+        else:
+            truth = labels_as_read(piece, is_parsed=source.is_parsed)
+            known = [label is not None and label == label for label in truth.tolist()]
+            if any(known):
+                return truth[np.array(known)]  # what is missing is said later, or left out
     raise wrong
 
 

@@ -426,7 +426,7 @@ def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -
 def select(names: Sequence[str], wanted: str | Sequence[str], *, where: str) -> tuple[str, ...]:
     """Choose columns by comma-separated names, globs (``p_*``) or ranges (``first:last``), in the order named; or by a list."""
     chosen: list[str] = []
-    for word in (w.strip() for w in wanted.split(",")) if isinstance(wanted, str) else wanted:
+    for word in (w.strip() for w in wanted.split(",")) if isinstance(wanted, str) else map(str, wanted):
         if word in names:
             chosen.append(word)
         elif ":" in word and all(end in names for end in word.split(":", 1)):
