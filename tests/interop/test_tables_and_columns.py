@@ -257,6 +257,7 @@ def test_usual_names_are_guessed_and_said(names, label, columns, input, tmp_path
     ("columns", "truth", "classes"),
     [
         (["p_dog", "p_cat"], ["cat", "dog"], ["dog", "cat"]),
+        (["p_dog", "p_cat"], [b"cat", b"dog"], ["dog", "cat"]),
         (["prob.dog", "prob.cat"], ["cat", "cat"], ["dog", "cat"]),
         (["p_new york", "p_a_b"], ["a_b", "new york"], ["new york", "a_b"]),
         (["p_1", "p_2", "p_3"], [1, 3], [1, 2, 3]),

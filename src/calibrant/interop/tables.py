@@ -302,10 +302,11 @@ class ForecastTable:
 
     @property
     def y_true(self) -> Array:
-        """The labels."""
+        """The labels; bytes are the text that they are in UTF-8."""
         if self.label_column is None:
             raise ValueError("the file must have a label column; none was found. Name it with --label.")
-        return self.table[self.label_column]
+        truth = self.table[self.label_column]
+        return np.char.decode(truth, "utf-8") if truth.dtype.kind == "S" else truth
 
     @property
     def y_prob(self) -> FloatArray | Array:
