@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -254,10 +255,14 @@ def _write_npz(path: Path, table: FileTable) -> None:
 
 def write_rows(target: TextIO, table: FileTable, *, names: bool) -> None:
     """Write the rows of a table as lines of CSV, with the names before them or without."""
-    writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
+    cells = list(table.each(lambda column: column.cells()).values())
+    # Before Python 3.13 a cell with a carriage return gets quotes only if all do.
+    has_returns = any("\r" in cell for cell in chain(table, *cells))
+    quoting: Any = csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL
+    writer = csv.writer(target, lineterminator="\n", delimiter=table.separator, quoting=quoting)
     if names:
         writer.writerow(table)
-    writer.writerows(zip(*table.each(lambda column: column.cells()).values(), strict=True))
+    writer.writerows(zip(*cells, strict=True))
 
 
 def arrow_of(table: FileTable, path: str | os.PathLike[str], *, keep_codes: bool) -> Any:
