@@ -384,7 +384,7 @@ TEXTS = {
     "blank lines": lines(before="\n\n"),
     "quotes": lines(note=['"a, ""b""\nc"']),
     "whole numbers with a point": lines(label="{}.0"),
-    "spaces": lines(label=" {}"),
+    "spaces": lines(label=" {}").replace("y,p", "y, p"),
     "truth values": lines().replace("\n0,", "\nFalse,").replace("\n1,", "\nTrue,"),
     "Windows": lines().replace("\n", "\r\n"),
     "old line ends": lines().replace("\n", "\r"),

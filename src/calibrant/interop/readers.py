@@ -15,7 +15,17 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from calibrant.binning.bins import CHUNK
-from calibrant.interop.columns import Arrow, Column, FileTable, Text, first_line, in_python, no_number, require_arrow
+from calibrant.interop.columns import (
+    BLANKS,
+    Arrow,
+    Column,
+    FileTable,
+    Text,
+    first_line,
+    in_python,
+    no_number,
+    require_arrow,
+)
 from calibrant.interop.writing import STREAMED, format_of, is_pattern, is_table, local_files, local_path, warn_of_unread
 
 # Where tables are: paths, folders, patterns and addresses of other file systems, as files in the order of their names
@@ -457,7 +467,7 @@ def _head_of(start: str) -> tuple[str, list[str], int]:
     for separator in SEPARATORS:
         with _cells_of(len(start)):
             reader = csv.reader(StringIO(start, newline=""), delimiter=separator)
-            names = next(filter(None, reader), [])
+            names = [name.strip(BLANKS) for name in next(filter(None, reader), [])]
             n_lines, cells = reader.line_num, next(filter(None, reader), [])
         # Of equal ones the first.
         found.setdefault((1 < len(names) == len(cells), len(names)), (separator, names, n_lines))
