@@ -147,8 +147,7 @@ def test_a_missing_label_is_named_in_the_first_rows_too(run):
     pyarrow.parquet.write_table(pyarrow.table({"label": words, "p": PROB[:20]}), "gaps/c.parquet")
     asked = ["--classes", "no,yes", "--metrics", "nll", "--resamples", 1, "--on-error", "skip"]
     assert run.out("assess", "gaps", *asked).startswith("20 rows")
-    numbers = pyarrow.table({**rows(0, 40), "label": [None, *TRUE[1:40].tolist()]})
-    pyarrow.parquet.write_table(numbers, "gaps.parquet", row_group_size=20)
+    pd.DataFrame({**rows(0, 40), "label": [None, *TRUE[1:40]]}).to_parquet("gaps.parquet", row_group_size=20)
     assert run.out("assess", "gaps.parquet", *QUICK, "--on-error", "skip").startswith("20 rows")
 
 
@@ -213,8 +212,7 @@ def test_a_column_of_lists_of_three_classes_is_no_single_event(run):
     pyarrow.parquet.write_table(pyarrow.table({"label": np.arange(60) % 3, "prob": lists}), "lists/a.parquet")
     assert run.out("fit", "lists", "-o", "c.json").startswith("fitted evidence-scaling --safe (the default")
     run.out("fit", "lists/a.parquet", "--method", "isotonic", "-o", "isotonic.json")
-    run.out("apply", "isotonic.json", "lists", "-o", "out")
-    assert list(read_table("out/a.parquet")) == ["label", "prob_0", "prob_1", "prob_2"]
+    assert "calibrated prob_0, prob_1, prob_2\n" in run.out("apply", "isotonic.json", "lists", "-o", "out")
 
 
 def test_the_hints_of_a_report_are_possible(run, calibrator):
