@@ -203,6 +203,8 @@ def test_decimals_and_gaps_are_read_in_batches_as_at_once(run, calibrator):
     gaps = table.set_column(1, "p_0", pyarrow.array([None, *(1 - PROB[1:20])]))
     pyarrow.parquet.write_table(gaps, "types/a.parquet")
     run.refuses("a.parquet, row group 0: y_prob must be finite; got nan", "apply", calibrator, "types", "-o", "gaps")
+    pd.DataFrame({"label": TRUE, "p_0": "x", "p_1": PROB}).to_parquet("types/a.parquet", row_group_size=20)
+    assert "Here: --prob COLUMNS." in run.refuses("group 0: the column 'p_0' must hold", "assess", "types")
 
 
 def test_a_column_of_lists_of_three_classes_is_no_single_event(run):

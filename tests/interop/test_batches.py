@@ -383,9 +383,7 @@ TEXTS = {
     "quotes": lines(note=['"a, ""b""\nc"']),
     "whole numbers with a point": lines(label="{}.0"),
     "spaces": lines(label=" {}").replace("y,p", "y, p"),
-    "truth values": re.sub(r"(\d),(.+)", lambda m: f"{m[1] == '1'},{1 - float(m[2])},{m[2]}", lines()).replace(
-        "y,p", "y,p_a,p_b"
-    ),
+    "truth values": "y,p_a,p_b" + re.sub("(.),(.+)", lambda m: f"{m[1] == '1'},{1 - float(m[2])},{m[2]}", lines()[3:]),
     "Windows": lines().replace("\n", "\r\n"),
     "old line ends": lines().replace("\n", "\r"),
 }
