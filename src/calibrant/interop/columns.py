@@ -218,10 +218,10 @@ class Arrow:
 
         if isinstance(rows, slice):
             return self.data[rows]
-        kind = self.data.type
         # Pyarrow takes no rows of views, as polars writes words.
-        plain = {pyarrow.string_view(): pyarrow.string(), pyarrow.binary_view(): pyarrow.binary()}.get(kind, kind)
-        return self.data.cast(plain).take(rows).cast(kind)
+        plain_of = {pyarrow.string_view(): pyarrow.string(), pyarrow.binary_view(): pyarrow.binary()}
+        plain = plain_of.get(kind := self.data.type)
+        return self.data.take(rows) if plain is None else self.data.cast(plain).take(rows).cast(kind)
 
 
 class Text(Arrow):
