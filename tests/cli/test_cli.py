@@ -435,6 +435,7 @@ YES_NO = np.where(EVENT, "yes", "no")
     [
         ({"p": True}, {"p_no": False, "p_yes": True}, ("yes", "no"), ["--pos-label", "yes"]),
         ({"p": True}, {"p_no": False, "p_yes": True}, ("yes", "no"), ["--classes", "no,yes"]),
+        ({"p": True}, {"p_0": False, "p_1": True}, (1.0, 0.0), ["--pos-label", "1.0"]),
         ({"p_1": True, "p_0": False}, {"p": True}, (1, 0), []),
         ({"p_1": True, "p_0": False}, {"p_0": False, "p_1": True}, (1, 0), []),
         ({"p_False": False, "p_True": True}, {"p_True": True, "p_False": False}, None, []),

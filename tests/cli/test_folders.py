@@ -148,6 +148,8 @@ def test_a_missing_label_is_named_in_the_first_rows_too(run):
     pyarrow.parquet.write_table(pyarrow.table({"label": words, "p": PROB[:20]}), "gaps/c.parquet")
     asked = ["--classes", "no,yes", "--metrics", "nll", "--resamples", 1, "--on-error", "skip"]
     assert run.out("assess", "gaps", *asked).startswith("20 rows")
+    pd.DataFrame({**rows(0, 40), "label": [None, *TRUE[1:40]]}).to_parquet("gaps.parquet", row_group_size=20)
+    assert run.out("assess", "gaps.parquet", *QUICK, "--on-error", "skip").startswith("20 rows")
 
 
 SAMPLE, OF_TESTS = ["--sample", 50], "spiegelhalter or resampling, of the usual notion"
@@ -214,6 +216,8 @@ def test_decimals_and_gaps_are_read_in_batches_as_at_once(run, calibrator):
     gaps = table.set_column(1, "p_0", pyarrow.array([None, *(1 - PROB[1:20])]))
     pyarrow.parquet.write_table(gaps, "types/a.parquet")
     run.refuses("a.parquet, row group 0: y_prob must be finite; got nan", "apply", calibrator, "types", "-o", "gaps")
+    pd.DataFrame({"label": TRUE, "p_0": "x", "p_1": PROB}).to_parquet("types/a.parquet", row_group_size=20)
+    assert "Here: --prob COLUMNS." in run.refuses("group 0: the column 'p_0' must hold", "assess", "types")
 
 
 def test_a_column_of_lists_of_three_classes_is_no_single_event(run):
@@ -222,7 +226,8 @@ def test_a_column_of_lists_of_three_classes_is_no_single_event(run):
     lists = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(table.ravel()), 3)
     pyarrow.parquet.write_table(pyarrow.table({"label": np.arange(60) % 3, "prob": lists}), "lists/a.parquet")
     assert run.out("fit", "lists", "-o", "c.json").startswith("fitted evidence-scaling --safe (the default")
-    run.out("fit", "lists", "--method", "isotonic", "-o", "isotonic.json")
+    run.out("fit", "lists/a.parquet", "--method", "isotonic", "-o", "isotonic.json")
+    assert "calibrated prob_0, prob_1, prob_2\n" in run.out("apply", "isotonic.json", "lists", "-o", "out")
 
 
 def test_the_hints_of_a_report_are_possible(run, calibrator):

@@ -85,7 +85,7 @@ def test_folders_patterns_and_lists_are_read_in_the_order_of_names(folder):
         lambda: table(),
         lambda: table().to_reader(700),
         lambda: lambda: (one for one in table().to_batches(1000)),
-        lambda: [table(slice(0, 5000)).to_pandas(), table(slice(5000, N)).to_pandas()],
+        lambda: [table(at).to_pandas().astype({"p_cat": "category"}) for at in (slice(0, 5000), slice(5000, N))],
         lambda: iter([table(slice(0, 5000)), table(slice(5000, N))]),
         lambda: pa.table({"y": LABEL, "prob": pa.FixedSizeListArray.from_arrays(pa.array(PROB.ravel()), 3)}),
         lambda: [(LABEL[:5000], PROB[:5000].astype(float)), (LABEL[5000:], PROB[5000:].astype(">f4"))],
@@ -382,8 +382,8 @@ TEXTS = {
     "blank lines": lines(before="\n\n"),
     "quotes": lines(note=['"a, ""b""\nc"']),
     "whole numbers with a point": lines(label="{}.0"),
-    "spaces": lines(label=" {}"),
-    "truth values": lines().replace("\n0,", "\nFalse,").replace("\n1,", "\nTrue,"),
+    "spaces": lines(label=" {}").replace("y,p", "y, p"),
+    "truth values": "y,p_a,p_b" + re.sub("(.),(.+)", lambda m: f"{m[1] == '1'},{1 - float(m[2])},{m[2]}", lines()[3:]),
     "Windows": lines().replace("\n", "\r\n"),
     "old line ends": lines().replace("\n", "\r"),
 }
@@ -472,10 +472,11 @@ def test_a_label_is_the_same_in_a_file_and_in_a_folder(cells, tmp_path):
         ([0, 1], ["0", "1.0"], "1.5"),
         ([0.0, 1.0], ["0", "1"], "0.5"),
         ([0, 2**63], ["0", "9223372036854775808"], "x"),
+        ([2**53, 2**53 + 1], ["9007199254740992", "9007199254740993"], "9007199254740994"),
         ([False, True], ["false", "True"], "maybe"),
         (["no", "yes"], ["no", "yes"], "No"),
     ],
-    ids=["whole numbers", "floats", "unsigned", "truth values", "words"],
+    ids=["whole numbers", "floats", "unsigned", "beyond floats", "truth values", "words"],
 )
 def test_cells_stand_for_the_labels_that_are_given(labels, cells, wrong, tmp_path):
     """The first file says what a cell may be; of later ones each word is looked up by what it stands for."""

@@ -181,7 +181,8 @@ def test_cells_are_written_as_by_the_csv_module(table, plain, n_columns, separat
     rows = [["".join(filter(str.isalnum, cell)) if plain else cell for cell in row[:n_columns]] for row in table]
     columns = {f"c{k}": Text(list(cells)) for k, cells in enumerate(zip(*rows, strict=True))}
     expected = io.StringIO()
-    writer = csv.writer(expected, lineterminator="\n", delimiter=separator)
+    quoting = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
+    writer = csv.writer(expected, lineterminator="\n", delimiter=separator, quoting=quoting)
     writer.writerow(columns)
     writer.writerows(rows)
     path = tmp_path_factory.mktemp("written") / "t.csv"

@@ -225,6 +225,7 @@ NAMES = ["label", "p_a", "p_b", "q", "p_c"]
 def test_columns_are_chosen_by_names_globs_and_ranges(wanted, chosen):
     assert select(NAMES, wanted, where="f") == chosen
     assert select(["a:b", "a", "b", "*"], "a:b,*", where="f") == ("a:b", "*")  # which are names first
+    assert select(["0", "1"], [1], where="f") == ("1",)
 
 
 @pytest.mark.parametrize("wanted", ["z", "z_*", "p_a:z", "p_a,z", ""])
@@ -256,6 +257,7 @@ def test_usual_names_are_guessed_and_said(names, label, columns, input, tmp_path
     ("columns", "truth", "classes"),
     [
         (["p_dog", "p_cat"], ["cat", "dog"], ["dog", "cat"]),
+        (["p_dog", "p_cat"], [b"cat", b"dog"], ["dog", "cat"]),
         (["prob.dog", "prob.cat"], ["cat", "cat"], ["dog", "cat"]),
         (["p_new york", "p_a_b"], ["a_b", "new york"], ["new york", "a_b"]),
         (["p_1", "p_2", "p_3"], [1, 3], [1, 2, 3]),

@@ -32,6 +32,7 @@ OPTIONS = {
     "rows='normalize'": "--normalize",
     "clip=0": "--clip 0",
     "labels=": "--classes A,B,... in column order",
+    "prob=": "--prob COLUMNS",
     "pos_label=": "--classes NEGATIVE,POSITIVE",
     "y_prob=pilot": "FILE, --classes K or --event-rate R",
     "n_classes=2": "--classes 2",

@@ -196,10 +196,10 @@ class Forecast(ForecastTable):
         """Return labels of the kind that the file holds."""
         if self.y_true.dtype.kind not in "iuf":
             return list(names)
-        if wrong := [name for name in names if not re.fullmatch(r"-?\d+", name)]:
+        if wrong := [name for name in names if not re.fullmatch(r"-?[0-9]+(\.0*)?", name)]:
             must = f"{option} must be numbers where the labels are numbers"
             raise ValueError(f"{must}; got {wrong[0]!r}, and labels such as {self.y_true[0].item()!r}. {hint}")
-        return [int(name) for name in names]
+        return [int(name.partition(".")[0]) for name in names]
 
 
 @dataclass(frozen=True, eq=False)
@@ -534,7 +534,7 @@ def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
         weight = select_one(source.names, weight, "--weight", where=source.where)
     assert found.label_column is not None
     columns = Columns(found.label_column, found.forecast_columns, weight, found.input, found.guessed)
-    truth = FileTable({columns.label: Values(_first_labels(source, columns, where))})
+    truth = FileTable({columns.label: Values(_first_labels(source, columns, where, asked.on_error))})
     head = Forecast.of(replace(found, table=truth, file=where), asked)
     chosen = Chosen(
         labels=head.classes,
@@ -547,14 +547,19 @@ def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     return ForecastStream(OfColumns(source, columns, chosen), columns.label, columns.numbers, columns.input, where)
 
 
-def _first_labels(source: Files, columns: Columns, where: str) -> Any:
+def _first_labels(source: Files, columns: Columns, where: str, on_error: str) -> Any:
     """Return the labels of the first rows, which tell of what kind all are."""
     wrong: Exception = ValueError(f"{where} must hold at least one row; it has none. Check how it was written.")
     for piece in source.pieces(columns, AT_A_TIME):
         if isinstance(piece, Damaged):
             wrong = piece.error
-        elif len(truth := labels_as_read(piece, is_parsed=source.is_parsed)):
-            return truth  # none where all are missing, as is said later
+            if on_error == "raise":
+                break
+        else:
+            truth = labels_as_read(piece, is_parsed=source.is_parsed)
+            known = [label is not None and label == label for label in truth.tolist()]
+            if any(known):
+                return truth[np.array(known)]  # what is missing is said later, or left out
     raise wrong
 
 

@@ -265,8 +265,10 @@ class Decoding:
     def _key(self, word: str) -> Any:
         """Return what a cell of a CSV file stands for, where labels are numbers or truth values."""
         kind = self._classes.dtype.kind if self.is_parsed else "U"
-        if kind in "iuf":
-            return int(float(word)) if is_figure(word) and float(word).is_integer() else word
+        if kind in "iuf" and is_figure(word):
+            if word.strip().lstrip("+-").isdigit():
+                return int(word)  # as a float it would be its neighbour beyond 2**53
+            return int(float(word)) if float(word).is_integer() else word
         return TRUTH_VALUES.get(word.lower(), word) if kind == "b" else word
 
     def _values(self, pieces: Sequence[Piece]) -> Array:
@@ -350,7 +352,8 @@ def _labels(column: Any) -> tuple[Array, tuple[Any, ...] | None]:
     if types.is_dictionary(kind):
         words = column.dictionary.to_pylist()
         if all(isinstance(word, str) for word in words):
-            return in_numpy(column.indices.fill_null(-1)), tuple(words)
+            codes = column.indices.cast("int32")  # those of polars have no sign
+            return in_numpy(codes.fill_null(-1)), tuple(words)
         column = column.cast(kind.value_type)
     return in_numpy(column), None
 
@@ -366,6 +369,8 @@ def _numbers(column: Any, name: str) -> Array:
     import pyarrow
     from pyarrow import types
 
+    if types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     kind = column.type
     if types.is_fixed_size_list(kind):
         if column.null_count:
@@ -441,8 +446,8 @@ class Chosen:
                     raise ValueError(in_python(str(error))) from None
             seen = replace(piece, truth=truth, words=None, names=None)
         found = labels_of(seen, labels, self.pos_label)
-        if found is None and piece.words is not None:  # numbers of a CSV file
-            found = list(range(piece.n_columns or 2))
+        if found is None and piece.words is not None:  # numbers or truth values of a CSV file
+            found = [False, True] if seen.truth.dtype.kind == "b" else list(range(piece.n_columns or 2))
         kind = self.input or "probability" if columns is None else columns.input
         return Decoding(piece.schema, kind, self.rows, found, event, is_parsed)
 

@@ -162,8 +162,11 @@ class Arrow:
     decimal = "."
 
     def __init__(self, data: Any, field: Any = None) -> None:
+        from pyarrow import types
+
         self.data, self.field = data, field
-        self.shape = (len(data),)
+        lists = (data.type.list_size,) if types.is_fixed_size_list(data.type) else ()
+        self.shape: tuple[int, ...] = (len(data), *lists)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -171,8 +174,14 @@ class Arrow:
     def values(self) -> Array:
         """Return numbers, booleans or words; decimals and dictionaries as what they stand for."""
         import pyarrow
+        from pyarrow import compute
 
         data = self.data
+        if len(self.shape) > 1:
+            if data.null_count:
+                must = "a column of lists must have a list in each row"
+                raise ValueError(f"{must}; {data.null_count} are missing. Drop these rows.")
+            return Arrow(compute.list_flatten(data)).values().reshape(self.shape)
         if pyarrow.types.is_dictionary(data.type):
             data = data.cast(data.type.value_type)
         if pyarrow.types.is_decimal(data.type):
@@ -204,7 +213,14 @@ class Arrow:
         return Arrow(self._some(rows), self.field)
 
     def _some(self, rows: Rows) -> Any:
-        return self.data[rows] if isinstance(rows, slice) else self.data.take(rows)
+        import pyarrow
+
+        if isinstance(rows, slice):
+            return self.data[rows]
+        # Pyarrow takes no rows of views, as polars writes words.
+        plain_of = {pyarrow.string_view(): pyarrow.string(), pyarrow.binary_view(): pyarrow.binary()}
+        plain = plain_of.get(kind := self.data.type)
+        return self.data.take(rows) if plain is None else self.data.cast(plain).take(rows).cast(kind)
 
 
 def in_numpy(data: Any) -> Array:

@@ -16,7 +16,17 @@ from threading import Lock
 from typing import Any, BinaryIO, NamedTuple
 
 from calibrant.binning.bins import CHUNK
-from calibrant.interop.columns import Arrow, Column, FileTable, Text, first_line, in_python, no_number, require_arrow
+from calibrant.interop.columns import (
+    BLANKS,
+    Arrow,
+    Column,
+    FileTable,
+    Text,
+    first_line,
+    in_python,
+    no_number,
+    require_arrow,
+)
 from calibrant.interop.writing import STREAMED, format_of, is_pattern, is_table, local_files, local_path, warn_of_unread
 
 # Where tables are: paths, folders, patterns and addresses of other file systems, as files in the order of their names
@@ -172,13 +182,30 @@ class Reader(ABC):
         return FileTable(columns, separator=self.separator, metadata=data.schema.metadata or {})
 
     def _column(self, data: Any, field: Any) -> Arrow:
-        return Arrow(data, field)
+        return Arrow(*_decodable(data, field))
 
     def damaged(self, error: Exception, place: str = "", n_rows: int = 0) -> Damaged:
         """Return what cannot be read, with words that name it."""
         where = f"{self.file.name}, {place}" if place else self.file.name
         said = f"{where} must be readable; it is not: {first_line(error)}"
         return Damaged(ValueError(f"{said}. Was it cut or damaged?"), n_rows)
+
+
+def _decodable(data: Any, field: Any) -> tuple[Any, Any]:
+    """Return a column that pyarrow can decode: not where the words of codes are views, as polars writes them."""
+    import pyarrow
+    from pyarrow import types
+
+    kind = field.type
+    if not (types.is_dictionary(kind) and types.is_string_view(kind.value_type)):
+        return data, field
+    words = pyarrow.string()
+    chunks = [
+        pyarrow.DictionaryArray.from_arrays(one.indices, one.dictionary.cast(words), ordered=kind.ordered)
+        for one in getattr(data, "chunks", [data])
+    ]
+    coded = pyarrow.dictionary(kind.index_type, words, kind.ordered)
+    return pyarrow.chunked_array(chunks, coded), field.with_type(coded)
 
 
 class ArrowReader(Reader):
@@ -446,7 +473,7 @@ def _head_of(start: str) -> tuple[str, list[str], int]:
     for separator in SEPARATORS:
         with _long_cells():
             reader = csv.reader(StringIO(start, newline=""), delimiter=separator)
-            names = next(filter(None, reader), [])
+            names = [name.strip(BLANKS) for name in next(filter(None, reader), [])]
             n_lines, cells = reader.line_num, next(filter(None, reader), [])
         # Of equal ones the first.
         found.setdefault((1 < len(names) == len(cells), len(names)), (separator, names, n_lines))

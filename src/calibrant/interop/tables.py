@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -254,10 +255,14 @@ def _write_npz(path: Path, table: FileTable) -> None:
 
 def write_rows(target: TextIO, table: FileTable, *, names: bool) -> None:
     """Write the rows of a table as lines of CSV, with the names before them or without."""
-    writer = csv.writer(target, lineterminator="\n", delimiter=table.separator)
+    cells = list(table.each(lambda column: column.cells()).values())
+    # Before Python 3.13 a cell with a carriage return gets quotes only if all do.
+    has_returns = any("\r" in cell for cell in chain(table, *cells))
+    quoting: Any = csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL
+    writer = csv.writer(target, lineterminator="\n", delimiter=table.separator, quoting=quoting)
     if names:
         writer.writerow(table)
-    writer.writerows(zip(*table.each(lambda column: column.cells()).values(), strict=True))
+    writer.writerows(zip(*cells, strict=True))
 
 
 def arrow_of(table: FileTable, path: str | os.PathLike[str], *, keep_codes: bool) -> Any:
@@ -302,10 +307,11 @@ class ForecastTable:
 
     @property
     def y_true(self) -> Array:
-        """The labels."""
+        """The labels; bytes are the text that they are in UTF-8."""
         if self.label_column is None:
             raise ValueError("the file must have a label column; none was found. Name it with --label.")
-        return self.table[self.label_column]
+        truth = self.table[self.label_column]
+        return np.char.decode(truth, "utf-8") if truth.dtype.kind == "S" else truth
 
     @property
     def y_prob(self) -> FloatArray | Array:
@@ -426,7 +432,7 @@ def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -
 def select(names: Sequence[str], wanted: str | Sequence[str], *, where: str) -> tuple[str, ...]:
     """Choose columns by comma-separated names, globs (``p_*``) or ranges (``first:last``), in the order named; or by a list."""
     chosen: list[str] = []
-    for word in (w.strip() for w in wanted.split(",")) if isinstance(wanted, str) else wanted:
+    for word in (w.strip() for w in wanted.split(",")) if isinstance(wanted, str) else map(str, wanted):
         if word in names:
             chosen.append(word)
         elif ":" in word and all(end in names for end in word.split(":", 1)):
