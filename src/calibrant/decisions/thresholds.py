@@ -286,6 +286,11 @@ def cheapest(prob: FloatArray, cost: FloatArray) -> tuple[IntArray, FloatArray]:
     return decision, expected[np.arange(len(expected)), decision]
 
 
+def in_precision(places: FloatArray, problem: BinaryProblem) -> FloatArray:
+    """Return the places as the scores have them: in single precision 0.7 is a little less, and the threshold."""
+    return places.astype(problem.precision).astype(np.float64)
+
+
 def reaches(score: FloatArray, threshold: float) -> IntArray:
     """Return one where a score is the threshold or above it; in single precision 0.7 is a little less, and the threshold."""
     decided: IntArray = ((score >= threshold) | (score == float(np.float32(threshold)))).astype(np.intp)

@@ -193,11 +193,12 @@ def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
 def possible(cells: Cells, rows: FloatArray) -> FloatArray:
     """Root mean squares of gaps, of event rates drawn toward 1/2 by one event and one other row, shape (n_cells,).
 
-    A bin whose few rows all went one way may hide a gap.
+    A bin whose few rows all went one way may hide a gap. Where that rate is the score but for rounding, the sign is that seen.
     """
     n, p = np.maximum(rows, 1.0), cells.prob
     rate = (n * np.clip(p + cells.gap, 0.0, 1.0) + 1.0) / (n + 2.0)
-    return np.where(rate < p, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
+    shift = np.where(np.abs(rate - p) > TINY, rate - p, cells.gap)
+    return np.where(shift < 0.0, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
 
 
 def noise_of(
