@@ -28,7 +28,7 @@ from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities
 from calibrant.assessment.table import Assessment, assess, default_metrics
 from calibrant.binning import EqualWidth
-from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
+from calibrant.interop.arrow_batches import SINGLE, Chosen, Columns, labels_as_read
 from calibrant.interop.columns import Column, FileTable, Text, Understood, Values, has_arrow, is_figure, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.sources import Files, OfColumns
@@ -62,10 +62,13 @@ class Forecast(ForecastTable):
 
     @cached_property
     def values(self) -> Any:
-        """Logits, or probabilities that are checked, of percent their hundredth."""
-        values = as_numbers("y_prob", self.y_prob)
+        """Logits, or probabilities that are checked, of percent their hundredth; in single precision if the file has it."""
+        given = self.y_prob
+        values = as_numbers("y_prob", given)
         if self.input == "probability":
-            return as_probabilities("y_prob", values, rows_asked(self.asked))
+            is_single = given.dtype.newbyteorder("=") == SINGLE and rows_asked(self.asked) == "as-given"
+            prob = as_probabilities("y_prob", values, rows_asked(self.asked))
+            return prob.astype(SINGLE) if is_single else prob
         if self.asked.percent:
             must = "--percent must stand with probabilities"
             refuse(must, got="logits", hint="Name the columns with --prob, or leave --percent out")
