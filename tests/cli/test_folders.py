@@ -251,10 +251,9 @@ def test_a_folder_is_assessed_as_one_table(files, run_parts):
 
 
 def test_decimals_in_single_precision_stand_in_the_bins_of_memory(shell):
-    rows = {"label": np.arange(9) % 2, "p": np.float32(np.arange(1, 10) / 10)}
-    write_table("a.parquet", rows)
+    write_table("a.parquet", tenths := {"label": np.arange(9) % 2, "p": np.float32(np.arange(1, 10) / 10)})
     found = shell.json("assess", "a.parquet", "--bins", 10, "--metrics", "ece")["metrics"]["ece"]["value"]
-    assert found == expected_calibration_error(*rows.values(), binning=10)
+    assert found == expected_calibration_error(*tenths.values(), binning=10)
 
 
 def test_a_large_file_is_read_in_batches_where_figures_are_sums(run_parts, monkeypatch):

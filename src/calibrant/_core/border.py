@@ -448,8 +448,7 @@ def as_problem(
     weights = weights if isinstance(kept, slice) else Weights(weights.values[kept])
     if not all_is_well:
         values = declared(values, input=input, rows=rows, name=named.forecast, remedies=remedies)
-    given = array.dtype.newbyteorder("=")  # single precision in any order of bytes
-    precision = given if given.char in "fd" and input == "probability" and rows == "as-given" else DOUBLE
+    precision = precision_of(array, input, rows)
     if values.ndim == 1:
         logit = values.astype(np.float64, copy=False)[kept] if input == "logit" else None
         score = values.astype(np.float64, copy=False)[kept] if logit is None else links.score_of_logit(logit)
@@ -467,6 +466,12 @@ def as_problem(
     forecast = Forecast(values.astype(precision, copy=False)[kept], input == "logit")
     problem = SimplexProblem(forecast, code[kept], weights, classes)
     return problem if pos_label is None else _with_event_last(problem, pos_label, named)
+
+
+def precision_of(given: npt.NDArray[Any], input: Input, rows: Rows) -> np.dtype[np.floating[Any]]:
+    """Return the precision in which probabilities are given, in any order of bytes; of all else double."""
+    kind = given.dtype.newbyteorder("=")
+    return kind if kind.char in "fd" and input == "probability" and rows == "as-given" else DOUBLE
 
 
 def _of_batches(predictions: InBatches, said: list[str], data: DataOptions) -> Problem:

@@ -22,13 +22,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from calibrant._core.arrays import NUMERIC
-from calibrant._core.border import Input, as_booleans, as_labels, as_problem, as_weights, classes_of_score
+from calibrant._core.border import (
+    Input,
+    as_booleans,
+    as_labels,
+    as_problem,
+    as_weights,
+    classes_of_score,
+    precision_of,
+)
 from calibrant._core.checks import as_numbers, left_out, refuse
 from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities
 from calibrant.assessment.table import Assessment, assess, default_metrics
 from calibrant.binning import EqualWidth
-from calibrant.interop.arrow_batches import SINGLE, Chosen, Columns, labels_as_read
+from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
 from calibrant.interop.columns import Column, FileTable, Text, Understood, Values, has_arrow, is_figure, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.sources import Files, OfColumns
@@ -66,9 +74,8 @@ class Forecast(ForecastTable):
         given = self.y_prob
         values = as_numbers("y_prob", given)
         if self.input == "probability":
-            is_single = given.dtype.newbyteorder("=") == SINGLE and rows_asked(self.asked) == "as-given"
-            prob = as_probabilities("y_prob", values, rows_asked(self.asked))
-            return prob.astype(SINGLE) if is_single else prob
+            rows = rows_asked(self.asked)
+            return as_probabilities("y_prob", values, rows).astype(precision_of(given, self.input, rows), copy=False)
         if self.asked.percent:
             must = "--percent must stand with probabilities"
             refuse(must, got="logits", hint="Name the columns with --prob, or leave --percent out")

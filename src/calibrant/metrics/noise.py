@@ -55,6 +55,9 @@ SPREADS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 3.0, 6.0)
 TINY = 1e-9
 """Part of `possible` gaps that is added to the observed ones before they are stretched: a gap of 0 has no shape."""
 
+EQUAL = 1e-6
+"""Rates that differ by less are equal: decimals are rounded, in single precision too."""
+
 Seen = list[FloatArray]
 """What a lens sees of each part, arrays (m, d)."""
 
@@ -197,7 +200,7 @@ def possible(cells: Cells, rows: FloatArray) -> FloatArray:
     """
     n, p = np.maximum(rows, 1.0), cells.prob
     rate = (n * np.clip(p + cells.gap, 0.0, 1.0) + 1.0) / (n + 2.0)
-    shift = np.where(np.abs(rate - p) > TINY, rate - p, cells.gap)
+    shift = np.where(np.abs(rate - p) > EQUAL, rate - p, cells.gap)
     return np.where(shift < 0.0, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
 
 
