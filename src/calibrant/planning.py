@@ -15,10 +15,10 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
 from calibrant._core.arrays import FloatArray, as_array, prob_of_logit
-from calibrant._core.border import Input, as_forecast, as_weights, precision_of
+from calibrant._core.border import Input, as_forecast, as_weights
 from calibrant._core.checks import as_numbers, choice, number, refuse, require, whole
 from calibrant._core.result import Result, Table
-from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
+from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, precision_of, two_columns
 from calibrant.binning import Binning, as_binning
 from calibrant.datasets import make_softmax_forecast
 from calibrant.exceptions import CalibrationWarning

@@ -31,7 +31,6 @@ from calibrant._core.arrays import (
 )
 from calibrant._core.checks import as_numbers, finite_numbers, refuse, require
 from calibrant._core.rows import (
-    DOUBLE,
     BinaryProblem,
     BoolArray,
     Forecast,
@@ -43,6 +42,7 @@ from calibrant._core.rows import (
     Rows,
     SimplexProblem,
     Weights,
+    precision_of,
     two_columns,
 )
 
@@ -466,12 +466,6 @@ def as_problem(
     forecast = Forecast(values.astype(precision, copy=False)[kept], input == "logit")
     problem = SimplexProblem(forecast, code[kept], weights, classes)
     return problem if pos_label is None else _with_event_last(problem, pos_label, named)
-
-
-def precision_of(given: npt.NDArray[Any], input: Input, rows: Rows) -> np.dtype[np.floating[Any]]:
-    """Return the precision in which probabilities are given, in any order of bytes; of all else double."""
-    kind = given.dtype.newbyteorder("=")
-    return kind if kind.char in "fd" and input == "probability" and rows == "as-given" else DOUBLE
 
 
 def _of_batches(predictions: InBatches, said: list[str], data: DataOptions) -> Problem:

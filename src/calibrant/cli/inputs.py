@@ -22,18 +22,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from calibrant._core.arrays import NUMERIC
-from calibrant._core.border import (
-    Input,
-    as_booleans,
-    as_labels,
-    as_problem,
-    as_weights,
-    classes_of_score,
-    precision_of,
-)
+from calibrant._core.border import Input, as_booleans, as_labels, as_problem, as_weights, classes_of_score
 from calibrant._core.checks import as_numbers, left_out, refuse
 from calibrant._core.registry import find
-from calibrant._core.rows import Problem, Rows, as_probabilities
+from calibrant._core.rows import Problem, Rows, as_probabilities, precision_of
 from calibrant.assessment.table import Assessment, assess, default_metrics
 from calibrant.binning import EqualWidth
 from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
