@@ -534,10 +534,10 @@ def confusion_table(
     --------
     >>> from calibrant.decisions import confusion_table
     >>> print(confusion_table([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], cost_matrix=[[0, 4], [1, 0]]))
-         true       0        1   recall
-            0       1        1   50.00%
-            1       1        1   50.00%
-    precision  50.00%   50.00%
+         true       0       1  recall
+            0       1       1  50.00%
+            1       1       1  50.00%
+    precision  50.00%  50.00%
     accuracy 50.00%
     mean cost 1.25, expected by the probabilities 0.525
     """
