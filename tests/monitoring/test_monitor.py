@@ -57,6 +57,8 @@ def test_the_order_of_merging_changes_nothing_but_the_last_digits():
     require_same(merged, parts[2] + parts[0] + parts[1], FIGURES[:4] + FIGURES[5:])
     tenths = [Monitor().update([1] * m + [0] * k, [0.7] * (m + k), at=0) for m, k in ((6, 2), (1, 1), (5, 1))]
     require_same(tenths[0], tenths[1] + tenths[2])  # six of eight with one and one more are 0.7
+    one, other = (Monitor().update([0, 1], [0.2, 0.7], at=name) for name in ("1", "01"))
+    assert (one + other).table().window == (other + one).table().window
 
 
 def test_batches_of_any_size_and_workers_that_know_their_rows_are_the_rows_in_one_piece(whole):
