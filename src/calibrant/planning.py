@@ -14,11 +14,11 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
-from calibrant._core.arrays import FloatArray, prob_of_logit
+from calibrant._core.arrays import FloatArray, as_array, prob_of_logit
 from calibrant._core.border import Input, as_forecast, as_weights
 from calibrant._core.checks import as_numbers, choice, number, refuse, require, whole
 from calibrant._core.result import Result, Table
-from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
+from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, precision_of, two_columns
 from calibrant.binning import Binning, as_binning
 from calibrant.datasets import make_softmax_forecast
 from calibrant.exceptions import CalibrationWarning
@@ -125,8 +125,7 @@ class Predictions:
         else:
             rows = rng.choice(len(truth), n, p=self.weights.values / self.weights.total)
         (label,) = ConsistentLabels(truth[rows], 1, rng)
-        forecast = Forecast(self.forecast.values[rows], self.forecast.is_logit)
-        return _problem(forecast, label, Weights.one_each(n)), truth[rows]
+        return _problem(self.forecast.at(rows), label, Weights.one_each(n)), truth[rows]
 
 
 def _problem(forecast: Forecast, label: npt.NDArray[np.intp], weights: Weights) -> SimplexProblem:
@@ -146,6 +145,7 @@ def of_pilot(
         held = np.flatnonzero(weights.values)
         values, weights = values[held], weights.take(held)
     forecast = as_forecast(values, input=input, rows=rows)
+    forecast.precision = precision_of(as_array("y_prob", y_prob), input, rows)
     return Predictions(forecast, f"those of the pilot's {weights.n_rows:,} rows", weights)
 
 

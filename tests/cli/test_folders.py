@@ -11,7 +11,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 import pytest
 
-from calibrant import load_calibrator, spiegelhalter_test
+from calibrant import expected_calibration_error, load_calibrator, spiegelhalter_test
 from calibrant.cli import fit as apply
 from calibrant.cli import inputs as streams
 from calibrant.cli.commands import OF_SUMS, USUAL_TESTS
@@ -266,6 +266,12 @@ def test_a_folder_is_assessed_as_one_table(files, run_parts):
     out, err = run_parts.told("assess", *files, "--resamples", 50)
     assert out == run_parts.out("assess", "whole.parquet", "--resamples", 50)
     assert "reading label 'label', probability 'p_cat' to 'p_eel' (3 columns)" in err
+
+
+def test_decimals_in_single_precision_stand_in_the_bins_of_memory(shell):
+    write_table("a.parquet", tenths := {"label": np.arange(9) % 2, "p": np.float32(np.arange(1, 10) / 10)})
+    found = shell.json("assess", "a.parquet", "--bins", 10, "--metrics", "ece")["metrics"]["ece"]["value"]
+    assert found == expected_calibration_error(*tenths.values(), binning=10)
 
 
 def test_a_large_file_is_read_in_batches_where_figures_are_sums(run_parts, monkeypatch):

@@ -223,6 +223,7 @@ def test_rows_alone_in_their_bins_are_warned_of():
     with pytest.warns(CalibrationWarning, match=r"got 100 of 100 rows alone.*EqualMass\(15\)"):
         validity_curve(label, score)
     validity_curve(label, score, binning=EqualMass(15))  # filterwarnings: error
+    validity_curve(label, score, sample_weight=[2] * 100)  # a weight is a number of equal rows
     validity_curve([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.3])  # half of them are not too many
     with pytest.warns(CalibrationWarning, match="got 3 of 5 rows alone"):
         validity_curve([0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.3, 0.4])

@@ -135,6 +135,7 @@ def test_it_speaks_of_the_predicted_class_unless_told_otherwise():
     assert found.n_answered == answered.sum()
     assert found.n_errors == (y != p.argmax(axis=1))[answered].sum()
     assert str(found).startswith("Answer from a confidence of ")
+    assert risk_threshold([0, 1] * 200, np.float32([0.699, 0.7] * 200), risk=0.1, notion="binary").threshold == 0.7
     assert ": answer nothing; the lowest rate that these rows can show is " in str(risk_threshold(y, p, risk=0.0001))
 
 

@@ -77,10 +77,12 @@ def test_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, messa
         curve([0, 1], forecast, **options)
 
 
-@pytest.mark.parametrize("c", [0.2, 0.5, 0.8])
-def test_scores_on_the_threshold_are_decided_for_the_event(c):
-    curve = expected_cost_curve([0], [c], at=[c])
+@pytest.mark.parametrize("c", [0.2, 0.5, 0.7, 0.8])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_scores_on_the_threshold_are_decided_for_the_event(c, kind):
+    curve = expected_cost_curve([0], kind([c]), at=[c])
     assert curve.panels[0].cost[0] == pytest.approx(2 * c)
+    assert decision_curve([1], kind([c]), threshold=[c]).panels[0].net_benefit[0] == 1.0
 
 
 # Pictures

@@ -109,8 +109,8 @@ def test_of_decisions_that_cost_the_same_the_first_is_taken():
 def test_exactly_where_abstaining_costs_the_same_the_class_is_decided(cost):
     """In floating point 1 - 0.7 is more than 0.3: without a tolerance rounding would choose, for one cost in two."""
     p, table = 1 - cost, [[0, 1, cost], [1, 0, cost]]
-    assert decide([p], table).decision.tolist() == [1]
-    assert decide([[p, 1 - p]], table).decision.tolist() == [0]
+    for kind in (np.float32, np.float64):
+        assert [decide(kind(one), table).decision.tolist() for one in ([p], [[p, 1 - p]])] == [[1], [0]]
     assert decide([p - 1e-9], table).decision.tolist() == [2]
 
 

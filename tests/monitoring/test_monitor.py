@@ -39,7 +39,7 @@ def whole():
 # Sums that add up
 
 
-FIGURES = ("rows", "ece", "gap", "noise_floor", "log_loss", "evidence", "drift_evidence")
+FIGURES = ("rows", "ece", "ece_upper", "gap", "noise_floor", "log_loss", "evidence", "drift_evidence")
 
 
 def require_same(one, other, names=FIGURES):
@@ -55,7 +55,11 @@ def test_the_order_of_merging_changes_nothing_but_the_last_digits():
     parts = [Monitor(window=200).update(Y[k::3], P[k::3], first=0) for k in range(3)]
     merged = parts[0] + parts[1] + parts[2]
     assert (merged.n_rows, merged.n_windows) == (1200, 2)
-    require_same(merged, parts[2] + parts[0] + parts[1], FIGURES[:3] + FIGURES[4:])
+    require_same(merged, parts[2] + parts[0] + parts[1], FIGURES[:4] + FIGURES[5:])
+    tenths = [Monitor().update([1] * m + [0] * k, [0.7] * (m + k), at=0) for m, k in ((6, 2), (1, 1), (5, 1))]
+    require_same(tenths[0], tenths[1] + tenths[2])  # six of eight with one and one more are 0.7
+    one, other = (Monitor().update([0, 1], [0.2, 0.7], at=name) for name in ("1", "01"))
+    assert (one + other).table().window == (other + one).table().window
 
 
 def test_batches_of_any_size_and_workers_that_know_their_rows_are_the_rows_in_one_piece(whole):

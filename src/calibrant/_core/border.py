@@ -31,7 +31,6 @@ from calibrant._core.arrays import (
 )
 from calibrant._core.checks import as_numbers, finite_numbers, refuse, require
 from calibrant._core.rows import (
-    DOUBLE,
     BinaryProblem,
     BoolArray,
     Forecast,
@@ -43,6 +42,7 @@ from calibrant._core.rows import (
     Rows,
     SimplexProblem,
     Weights,
+    precision_of,
     two_columns,
 )
 
@@ -448,8 +448,7 @@ def as_problem(
     weights = weights if isinstance(kept, slice) else Weights(weights.values[kept])
     if not all_is_well:
         values = declared(values, input=input, rows=rows, name=named.forecast, remedies=remedies)
-    given = array.dtype.newbyteorder("=")  # single precision in any order of bytes
-    precision = given if given.char in "fd" and input == "probability" and rows == "as-given" else DOUBLE
+    precision = precision_of(array, input, rows)
     if values.ndim == 1:
         logit = values.astype(np.float64, copy=False)[kept] if input == "logit" else None
         score = values.astype(np.float64, copy=False)[kept] if logit is None else links.score_of_logit(logit)

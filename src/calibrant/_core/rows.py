@@ -838,6 +838,12 @@ def one_of(rows: object) -> str:
     return choice("rows", rows, WORDS)
 
 
+def precision_of(given: npt.NDArray[Any], input: str, rows: Rows) -> np.dtype[np.floating[Any]]:
+    """Return the precision in which probabilities are given, in any order of bytes; of all else double."""
+    kind = given.dtype.newbyteorder("=")
+    return kind if kind.char in "fd" and input == "probability" and rows == "as-given" else DOUBLE
+
+
 def as_probabilities(name: str, values: FloatArray, rows: Rows, remedies: Remedies = USUAL) -> FloatArray:
     """Return one column, or a table whose rows sum to one, of probabilities; what rounding put outside [0, 1] is put back."""
     if one_of(rows) == "normalize" and values.ndim == 2:

@@ -129,7 +129,7 @@ def _kept_risk(asked: Namespace, forecast: inputs.Forecast) -> float:
         rows["pos_label"], notion = None, "confidence"  # either class may be the answer
     found = risk_threshold(**rows, risk=asked.target_risk, notion=notion)
     print(found)
-    return found.threshold
+    return float(forecast.values.dtype.type(found.threshold))  # in single precision 0.7 is a little less
 
 
 def _costs(text: str | None, *, n_classes: int) -> Any:

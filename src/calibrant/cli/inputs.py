@@ -25,7 +25,7 @@ from calibrant._core.arrays import NUMERIC
 from calibrant._core.border import Input, as_booleans, as_labels, as_problem, as_weights, classes_of_score
 from calibrant._core.checks import as_numbers, left_out, refuse
 from calibrant._core.registry import find
-from calibrant._core.rows import Problem, Rows, as_probabilities
+from calibrant._core.rows import Problem, Rows, as_probabilities, precision_of
 from calibrant.assessment.table import Assessment, assess, default_metrics
 from calibrant.binning import EqualWidth
 from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
@@ -62,10 +62,12 @@ class Forecast(ForecastTable):
 
     @cached_property
     def values(self) -> Any:
-        """Logits, or probabilities that are checked, of percent their hundredth."""
-        values = as_numbers("y_prob", self.y_prob)
+        """Logits, or probabilities that are checked, of percent their hundredth; in single precision if the file has it."""
+        given = self.y_prob
+        values = as_numbers("y_prob", given)
         if self.input == "probability":
-            return as_probabilities("y_prob", values, rows_asked(self.asked))
+            rows = rows_asked(self.asked)
+            return as_probabilities("y_prob", values, rows).astype(precision_of(given, self.input, rows), copy=False)
         if self.asked.percent:
             must = "--percent must stand with probabilities"
             refuse(must, got="logits", hint="Name the columns with --prob, or leave --percent out")

@@ -456,11 +456,11 @@ def _gaps(problem: Problem, notion: Notion, binning: Binning) -> tuple[FloatArra
     for binary in notion.split(problem):
         if binary.size == 0:  # a class that is never predicted
             continue
-        bins = binning(binary)
+        bins = shown(binning(binary), are_counts=binary.weights.are_counts)
         held = bins.weight > 0
         gaps.append(np.abs(bins.gap[held]))
         weights.append(binary.share * bins.weight[held] / bins.weight.sum())
-        rows, alone = rows + binary.size, alone + int((bins.count == 1).sum())
+        rows, alone = rows + binary.weights.n_rows, alone + int((bins.count == 1).sum())
     if 2 * alone > rows:
         warn(
             f"binning must put rows together; got {alone} of {rows} rows alone in their bins: their distances are those to "

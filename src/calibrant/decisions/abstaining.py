@@ -17,7 +17,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import fraction, require, resamples
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray, Weights
-from calibrant.decisions.thresholds import event_of, named_events, panel_named
+from calibrant.decisions.thresholds import event_of, in_precision, named_events, panel_named
 from calibrant.notions import Notion
 from calibrant.sums.draws import Rng, as_rng, require_drawable
 
@@ -369,7 +369,8 @@ def risk_threshold(
     ranked = _Ranked.of(problem)
     rows, errors = (sums.cumsum() for sums in ranked.sums(problem.weight))
     grid, n_rows = GRID[::-1], int(rows[-1])
-    reached = np.searchsorted(-ranked.threshold, -grid, side="right")  # confidences from each threshold on
+    # Confidences from each threshold on.
+    reached = np.searchsorted(-ranked.threshold, -in_precision(grid, problem), side="right")
     answered, wrong = (np.append(0.0, sums)[reached] for sums in (rows, errors))
 
     def passed(risk: float) -> IntArray:

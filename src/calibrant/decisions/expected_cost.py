@@ -16,7 +16,7 @@ from calibrant._core.checks import number, require, resamples
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
-from calibrant.decisions.thresholds import as_places, errors_at, events_of, panel_named
+from calibrant.decisions.thresholds import as_places, errors_at, events_of, in_precision, panel_named
 from calibrant.fit.isotonic import base_rate, isotonic_fit
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
@@ -150,14 +150,17 @@ def expected_cost_curve(
 
 def _panel(name: str, ordered: Ordered, at: FloatArray) -> ForecastCost:
     steps = isotonic_fit(ordered)
-    cost, mean = _costs(ordered.score, ordered.weight, ordered.outcome_sum, at)
-    best, lowest = _costs(steps.rate, steps.weight, np.add.reduceat(ordered.outcome_sum, steps.starts), at)
+    # A rate at the threshold costs the same on either side of it, a score does not.
+    cost, mean = _costs(ordered.score, ordered.weight, ordered.outcome_sum, at, in_precision(at, ordered.problem))
+    best, lowest = _costs(steps.rate, steps.weight, np.add.reduceat(ordered.outcome_sum, steps.starts), at, at)
     return ForecastCost(name, cost, np.minimum(best, cost), mean, lowest)  # rounding may put the best above
 
 
-def _costs(score: FloatArray, weight: FloatArray, events: FloatArray, at: FloatArray) -> tuple[FloatArray, float]:
-    """Return the cost of deciding at each cost proportion, and its mean over all, the Brier score."""
-    false_positives, false_negatives = errors_at(score, weight, events, at)
+def _costs(
+    score: FloatArray, weight: FloatArray, events: FloatArray, at: FloatArray, threshold: FloatArray
+) -> tuple[FloatArray, float]:
+    """Return the cost of deciding at each cost proportion, from its threshold on, and its mean over all, the Brier score."""
+    false_positives, false_negatives = errors_at(score, weight, events, threshold)
     mean = ((weight - events) @ score**2 + events @ (1.0 - score) ** 2) / weight.sum()
     return np.asarray(2.0 * (at * false_positives + (1.0 - at) * false_negatives)), float(mean)
 
@@ -378,7 +381,8 @@ def _benefits(
     problem: BinaryProblem, threshold: FloatArray, bootstrap: Bootstrap | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the net benefit at each threshold, shape (k,), and of each resample, shape (n_resamples, k)."""
-    reached = np.searchsorted(threshold, problem.score, side="right")  # acts at the first so many thresholds
+    # It acts at the first so many thresholds.
+    reached = np.searchsorted(in_precision(threshold, problem), problem.score, side="right")
     group, n_groups = (0, 1) if bootstrap is None else (bootstrap.group, bootstrap.n_groups)
     size = threshold.size + 1
 

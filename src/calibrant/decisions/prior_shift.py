@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core import border
-from calibrant._core.arrays import FloatArray, columns_of, prob_of_logit
-from calibrant._core.checks import as_numbers, each, left_out, number, one_each, require, some
-from calibrant._core.rows import SUM_TOLERANCE, Forecast, Rows
+from calibrant._core.arrays import FloatArray, as_array, columns_of, prob_of_logit
+from calibrant._core.checks import as_numbers, each, finite_numbers, left_out, number, one_each, require, some
+from calibrant._core.rows import SUM_TOLERANCE, Forecast, Rows, precision_of
 from calibrant.fit.minimise import most_likely_shares
 
 # Input forecasts and sequences, checked under the name of their argument, with the names of their columns
@@ -44,8 +44,10 @@ class Received(NamedTuple):
 
 def received(y_prob: npt.ArrayLike, *, input: border.Input, rows: Rows) -> Received:
     """Return the forecast that a function is called with."""
-    values = as_numbers("y_prob", y_prob)
-    return Received(border.as_forecast(values, input=input, rows=rows), values.ndim == 1, names_of(y_prob))
+    given = as_array("y_prob", y_prob)
+    forecast = border.as_forecast(finite_numbers("y_prob", given, y_prob), input=input, rows=rows)
+    forecast.precision = precision_of(given, input, rows)
+    return Received(forecast, given.ndim == 1, names_of(y_prob))
 
 
 def numbers_of(name: str, values: npt.ArrayLike, hint: str) -> FloatArray:

@@ -14,7 +14,7 @@ from calibrant._core.arrays import FloatArray, first, ratio
 from calibrant._core.border import DataOptions, Input, as_problem
 from calibrant._core.checks import distinct_names, each, number, require, some, together
 from calibrant._core.result import Result, Table, frame
-from calibrant._core.rows import BinaryProblem, IntArray, Problem, Rows, as_simplex
+from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Rows, as_simplex
 from calibrant.decisions.prior_shift import as_event_share, classes_of, numbers_of, received
 from calibrant.notions import Notion, as_notion
 
@@ -163,8 +163,8 @@ def _excess(decided: str, true: str, wrong: float, right: float) -> Fraction:
 # Decisions of least expected cost
 
 
-TIE = 1e-13
-"""Expected costs that differ by less, relative to themselves, are the same: rounding moves them about."""
+TIES = {"d": 1e-13, "f": 1e-5}
+"""Expected costs that differ by less, relative to themselves, are the same: rounding, to double or single, moves them about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +248,8 @@ def decide(
     -----
     The expected cost of deciding j is the sum over classes i of p_i cost[i, j]. Of decisions that cost the same the first is
     taken, except that a 2 x 2 matrix follows `optimal_threshold`: the event, class 1 of 2, is decided from the threshold on.
-    Costs are the same if they differ by less than 1e-13 of themselves, so that rounding decides nothing.
+    Costs are the same if they differ by less than 1e-13 of themselves (1e-5 in single precision), so that rounding decides
+    nothing.
 
     An abstention of cost c, where every error costs one, is taken where no class has a probability of 1 - c or more (Chow's
     rule). At 1 - c the class is decided; where c is so small that 1 - c has lost its digits, below 0.001, what is decided
@@ -269,21 +270,27 @@ def decide(
     [0, 'abstain', 1]
     """
     forecast, _, columns = received(y_prob, input=input, rows=rows)
-    prob = forecast.prob
-    cost = as_cost_matrix(cost_matrix, prob.shape[1])
-    names = column_names(classes_of(prob.shape[1], labels, columns), cost.shape[1], extra)
-    decision, expected = cheapest(prob, cost)
+    n_classes = forecast.shape[1]
+    cost = as_cost_matrix(cost_matrix, n_classes)
+    names = column_names(classes_of(n_classes, labels, columns), cost.shape[1], extra)
+    decision, expected = cheapest(forecast, cost)
     return Decisions(decision, expected, names, cost.copy())
 
 
-def cheapest(prob: FloatArray, cost: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the decision of least expected cost in each row of a table, and that cost."""
+def cheapest(forecast: Forecast, cost: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the decision of least expected cost in each row, and that cost."""
+    prob, tie = forecast.prob, TIES[forecast.precision.char]
     expected = prob @ cost
     if cost.shape == (2, 2) and (threshold := threshold_of(cost)) is not None:
         decision = reaches(prob[:, 1], threshold)
     else:
-        decision = (expected <= expected.min(axis=1, keepdims=True) * (1.0 + TIE)).argmax(axis=1)
+        decision = (expected <= expected.min(axis=1, keepdims=True) * (1.0 + tie)).argmax(axis=1)
     return decision, expected[np.arange(len(expected)), decision]
+
+
+def in_precision(places: FloatArray, problem: BinaryProblem) -> FloatArray:
+    """Return the places as the scores have them: in single precision 0.7 is a little less, and the threshold."""
+    return places.astype(problem.precision).astype(np.float64)
 
 
 def reaches(score: FloatArray, threshold: float) -> IntArray:
@@ -527,10 +534,10 @@ def confusion_table(
     --------
     >>> from calibrant.decisions import confusion_table
     >>> print(confusion_table([0, 1, 1, 0], [0.2, 0.7, 0.9, 0.8], cost_matrix=[[0, 4], [1, 0]]))
-         true       0        1   recall
-            0       1        1   50.00%
-            1       1        1   50.00%
-    precision  50.00%   50.00%
+         true       0       1  recall
+            0       1       1  50.00%
+            1       1       1  50.00%
+    precision  50.00%  50.00%
     accuracy 50.00%
     mean cost 1.25, expected by the probabilities 0.525
     """
@@ -544,7 +551,7 @@ def confusion_table(
     cost = 1.0 - np.eye(n_classes) if cost_matrix is None else as_cost_matrix(cost_matrix, n_classes)
     names = column_names(simplex.classes, cost.shape[1], extra)
     if threshold is None:
-        decision, expected = cheapest(simplex.prob, cost)
+        decision, expected = cheapest(simplex.forecast, cost)
     else:
         decision = reaches(simplex.prob[:, 1], threshold)
         expected = np.vecdot(simplex.prob, cost.T[decision])

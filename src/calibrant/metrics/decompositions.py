@@ -856,7 +856,7 @@ def uncertainty_loss(
 
 def _ordered(problem: Problem, notion: NotionLike) -> Ordered:
     """Sort the one problem of a notion."""
-    hint = "Look at each class: OneVsRest(0), and so on"
+    hint = "Pass 'confidence', or look at each class: OneVsRest(0), and so on"
     return Ordered.of(single_problem(problem, as_notion(notion, problem), hint))
 
 

@@ -55,6 +55,9 @@ SPREADS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 3.0, 6.0)
 TINY = 1e-9
 """Part of `possible` gaps that is added to the observed ones before they are stretched: a gap of 0 has no shape."""
 
+EQUAL = 1e-6
+"""Rates that differ by less are equal: decimals are rounded, in single precision too."""
+
 Seen = list[FloatArray]
 """What a lens sees of each part, arrays (m, d)."""
 
@@ -193,11 +196,12 @@ def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
 def possible(cells: Cells, rows: FloatArray) -> FloatArray:
     """Root mean squares of gaps, of event rates drawn toward 1/2 by one event and one other row, shape (n_cells,).
 
-    A bin whose few rows all went one way may hide a gap.
+    A bin whose few rows all went one way may hide a gap. Where that rate is the score but for rounding, the sign is that seen.
     """
     n, p = np.maximum(rows, 1.0), cells.prob
     rate = (n * np.clip(p + cells.gap, 0.0, 1.0) + 1.0) / (n + 2.0)
-    return np.where(rate < p, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
+    shift = np.where(np.abs(rate - p) > EQUAL, rate - p, cells.gap)
+    return np.where(shift < 0.0, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
 
 
 def noise_of(

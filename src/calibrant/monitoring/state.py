@@ -233,12 +233,12 @@ class ByWindow:
 
     @property
     def keys(self) -> list[Key]:
-        """Which windows there are, in their order."""
+        """Which windows there are, in their order; 01 before 1, whichever was read first."""
         are_words = {isinstance(key, str) for key in self.sums}
         must = "windows must be named by numbers or by words"
         require(len(are_words) < 2, must, got="both", hint="Name all of them alike in at=")
         by: Any = in_order if True in are_words else None
-        return sorted(self.sums, key=by)
+        return sorted(sorted(self.sums), key=by)
 
     @classmethod
     def of(cls, problem: Problem, keys: npt.NDArray[Any], plan: Plan, end: int) -> ByWindow:

@@ -716,7 +716,7 @@ def cox_test(
     y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
         Probabilities; rows of a table sum to one. Probabilities below 1e-12 and above 1 - 1e-12 count as these.
     parameters : {"both", "intercept", "slope"}, default="both"
-        Which are result_of. ``"both"``: slope 1 and intercept 0, with 2 degrees of freedom. ``"intercept"``: calibration in the
+        Which are tested. ``"both"``: slope 1 and intercept 0, with 2 degrees of freedom. ``"intercept"``: calibration in the
         large, that is intercept 0 given slope 1. ``"slope"``: slope 1 with a free intercept. The last two have 1 degree each,
         and their statistics add up to the first.
     notion : {"binary", "confidence"} or Notion, optional
@@ -737,7 +737,7 @@ def cox_test(
 
     See Also
     --------
-    calibration_slope : The slope that is result_of, with its interval in `assess`.
+    calibration_slope : The slope that is tested, with its interval in `assess`.
     calibration_in_the_large : The intercept given slope 1.
 
     Notes
