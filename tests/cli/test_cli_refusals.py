@@ -305,13 +305,7 @@ FULL = "standard output must be .*; the system says: No space"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("fit good.csv -o other.json >&-", CLOSED),
-        ("--help > /dev/full", FULL),
-    ],
-)
+@pytest.mark.parametrize(("line", "why"), [("fit good.csv -o other.json >&-", CLOSED), ("--help > /dev/full", FULL)])
 def test_what_cannot_be_printed_is_said(line, why, folder):
     run = in_a_shell(line, stderr=subprocess.PIPE)
     told = run.stderr.splitlines()[-1].removeprefix("calibrant: error: ")

@@ -9,15 +9,7 @@ import numpy as np
 import pytest
 
 import calibrant
-from calibrant import (
-    ByNotion,
-    IsotonicCalibration,
-    assess,
-    calibration_slope,
-    cli,
-    decide,
-    paired_test,
-)
+from calibrant import ByNotion, IsotonicCalibration, assess, calibration_slope, cli, decide, paired_test
 from calibrant._core.lazy import homes, load
 from calibrant.decisions import estimate_prior, shift_prior
 from calibrant.interop.tables import write_table
