@@ -277,7 +277,7 @@ class BayesianBinning(BinaryCalibrator):
         n_bins, evidence, likely = [], [], list[_Model]()
         # Sums of each class apart: where one is absent its sum is exactly 0, and no difference of rounded numbers.
         by_class = np.stack([ordered.outcome_sum, ordered.weight - ordered.outcome_sum])
-        reached = np.cumsum(by_class, axis=1) * ordered.rows_per_weight
+        reached = np.cumsum(by_class, axis=1) * ordered.problem.weights.rows_per_weight
         for last in _binnings(ordered, _sizes(ordered, float(self.spread))):
             model = _model(ordered.score, reached, last, float(self.prior_rows))
             n_bins.append(last.size)
@@ -301,7 +301,7 @@ class _Model(NamedTuple):
 
 def _sizes(ordered: Ordered, spread: float) -> range:
     """Numbers of bins that are tried; more than there are rows, or than part all scores, would give the same bins again."""
-    n = round(ordered.total * ordered.rows_per_weight)
+    n = round(ordered.total * ordered.problem.weights.rows_per_weight)
     root = float(np.cbrt(float(n)))
     most = floor(min(root * spread, n))
     least = min(ceil(root / spread), most)

@@ -133,7 +133,6 @@ def _kept_risk(asked: Namespace, forecast: inputs.Forecast) -> float:
 
 
 def _costs(text: str | None, *, n_classes: int) -> Any:
-
     if text is None:
         return 1.0 - np.eye(n_classes)
     rows = [_numbers("--costs", row) for row in text.split(";")]

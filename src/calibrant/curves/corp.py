@@ -50,10 +50,10 @@ def _band(
     if band == "simultaneous":
         must = "sample_weight must be whole for a simultaneous band, which counts rows"
         hint = "Pass band='confidence', or weights that are numbers of rows"
-        require(ordered.is_whole, must, got="other weights", hint=hint)
+        require(ordered.problem.weights.are_counts, must, got="other weights", hint=hint)
         lower, upper = simultaneous_band(ordered.weight, ordered.outcome_sum, level)
         return np.minimum(lower[at], fit), np.maximum(upper[at], fit)
-    rate, more = ordered.score, 1.0 / ordered.rows_per_weight
+    rate, more = ordered.score, 1.0 / ordered.problem.weights.rows_per_weight
     if band == "confidence":
         rate = steps.at_each_score((steps.rate * steps.weight + more) / (steps.weight + 2.0 * more))
     fits = []
