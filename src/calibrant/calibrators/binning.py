@@ -19,7 +19,7 @@ from calibrant._core.registry import FINITE
 from calibrant._core.result import Result, frame
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
 from calibrant.binning import Binning, Bins, EqualMass, Partition, as_binning, class_sums, locate, sums_over
-from calibrant.binning.bins import Ordered, ends_of_shares
+from calibrant.binning.bins import SUMS, Ordered, ends_of_shares
 from calibrant.binning.cells import SimplexBinning, as_simplex_binning
 from calibrant.calibrators.base import (
     BinaryCalibrator,
@@ -36,7 +36,6 @@ from calibrant.sums.reading import cut
 
 
 ROUNDING = 1e-12
-SUMS = ("weight", "score_sum", "outcome_sum")
 
 Empty = Literal["midpoint", "interpolate", "base-rate", "identity"]
 
@@ -165,7 +164,7 @@ def _inside(bins: Bins, problem: BinaryProblem) -> Bins:
     edge, a_row = sums_over(bins.partition, problem.at(on)), problem.weights.rows_per_weight
     cut = (edge.count > 0) & (bins.weight * a_row > 1.0)
     tied = np.maximum(edge.weight * a_row, 1.0)
-    less = {name: getattr(bins, name) - np.where(cut, getattr(edge, name) / tied, 0.0) for name in SUMS}
+    less = {name: getattr(bins, name) - np.where(cut, getattr(edge, name) / tied, 0.0) for name in SUMS[1:]}
     return Bins(bins.partition, np.where(cut, np.maximum(bins.count - 1, 1), bins.count), **less)
 
 

@@ -21,8 +21,9 @@ from calibrant._core.checks import refuse, require
 from calibrant._core.checksum import checksum_of
 from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_named
 from calibrant.interop.columns import MISSING, FileTable, Values
+from calibrant.interop.readers import require_found
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, write_rows
-from calibrant.interop.writing import STREAMED, home_of, local_files, require_free, warn_of_unread, whole_file
+from calibrant.interop.writing import home_of, local_files, require_free, warn_of_unread, whole_file
 from calibrant.monitoring import Monitor, MonitorTable
 from calibrant.monitoring.state import in_order, of_a_state, options_of
 
@@ -49,9 +50,7 @@ def _files(name: str) -> Iterator[WatchedFile]:
     if files == [path.absolute()] or not (files or path.is_dir()):
         yield WatchedFile(name, path.stem)
         return
-    if not files:
-        must = f"{name} must hold files that end in {', '.join(STREAMED)}"
-        raise FileNotFoundError(f"{must}; it holds none. Check the path.")
+    require_found(name, files)
     warn_of_unread(name, path)
     home = home_of(path)
     for file in files:

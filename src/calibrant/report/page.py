@@ -60,15 +60,15 @@ STYLE = (
 )
 
 
-def monitor_page(tables: Mapping[str, MonitorTable], *, title: str = "Calibration over time") -> str:
+def monitor_page(tables: Mapping[str, MonitorTable]) -> str:
     """Return a page of HTML that shows monitors by the names of their groups; one without a name stands alone."""
-    parts = []
+    parts, title = [], "Calibration over time"
     for name, table in tables.items():
         heading = f"<h2>{escape(name)}</h2>" if name else ""
         alarms = [f"<p class=alarm>{escape(str(alarm))}</p>" for alarm in table.alarms] or ["<p>No alarm.</p>"]
         parts.append(f"{heading}{''.join(alarms)}{_picture(table)}<pre>{escape(str(table))}</pre>")
-    head = f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>{escape(title)}</title><style>{STYLE}</style>"
-    return f"{head}<h1>{escape(title)}</h1>{''.join(parts)}</html>\n"
+    head = f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
+    return f"{head}<h1>{title}</h1>{''.join(parts)}</html>\n"
 
 
 def _picture(table: MonitorTable) -> str:
