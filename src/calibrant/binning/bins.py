@@ -375,7 +375,7 @@ def shown(bins: Bins, *, are_counts: bool) -> Bins:
     return replace(bins, count=np.minimum(bins.weight, MOST_SHOWN).astype(np.intp)) if are_counts else bins
 
 
-Cut = tuple[Any, ...]
+CellSums = tuple[Any, ...]
 """Sums over cells, those of `SUMS`."""
 
 
@@ -387,7 +387,7 @@ def sums_over(partition: Partition, problem: Problem, part: IntArray | None = No
     each = partition.n_cells
     n_cells = each * n_parts
 
-    def read(rows: slice) -> Cut:
+    def read(rows: slice) -> CellSums:
         weights = problem.weights.part(rows)
         if isinstance(problem, BinaryProblem):
             score = problem.score[rows]
@@ -407,12 +407,12 @@ def sums_over(partition: Partition, problem: Problem, part: IntArray | None = No
     return Bins(partition, np.zeros(n_cells, dtype=np.intp), np.zeros(n_cells), np.zeros(shape), np.zeros(shape))
 
 
-def added(parts: Iterable[Cut]) -> Cut:
+def added(parts: Iterable[CellSums]) -> CellSums:
     """Add up the sums of several parts, one after the other."""
     return reduce(lambda total, part: tuple(map(np.add, total, part)), parts)
 
 
-def _of_scores(at: IntArray, score: FloatArray, outcome: BoolArray, weights: Weights, n_bins: int) -> Cut:
+def _of_scores(at: IntArray, score: FloatArray, outcome: BoolArray, weights: Weights, n_bins: int) -> CellSums:
     """Sum rows of a binary problem over the bins in which they are."""
     by_outcome = np.bincount(at + at + outcome, minlength=2 * n_bins)
     events = by_outcome[1::2]

@@ -283,7 +283,7 @@ def _panel(
         none, nan = np.empty(0), float("nan")
         return CorpPanel(name, none, none, none, none, none, none, none, none, HISTOGRAM(problem), nan, nan, nan, nan)
     ordered = Ordered.of(problem)
-    steps, at = isotonic_fit(ordered), places(ordered.score)
+    steps, at = isotonic_fit(ordered), places_shown(ordered.score)
     lower, upper = _band(band, ordered, steps, at, level, n_draws, rng) if band else np.full((2, at.size), np.nan)
     loss = squared_error
     terms = corp_of_cells(problem, loss) if isinstance(problem, CellProblem) else corp_terms(ordered, loss)
@@ -297,7 +297,7 @@ def _panel(
     )
 
 
-def places(score: FloatArray) -> IntArray:
+def places_shown(score: FloatArray) -> IntArray:
     """Return the numbers of the distinct scores at which a band stands."""
     if score.size <= MOST_PLACES:
         return np.arange(score.size)
