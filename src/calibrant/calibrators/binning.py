@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.special import betaln, softmax
 
 from calibrant._core.arrays import EPSILON, FloatArray, is_whole
-from calibrant._core.checks import as_numbers, number, refuse, require, whole
+from calibrant._core.checks import as_numbers, fraction, number, refuse, require, whole
 from calibrant._core.registry import FINITE
 from calibrant._core.result import Result, frame
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
@@ -734,7 +734,7 @@ def binning_guarantee(
     n = whole("n_samples", n_samples, least=1, hint="Pass the number of rows to calibrate on")
     k = whole("points_per_bin", points_per_bin, least=2, hint="50 is usual")
     classes = whole("n_classes", n_classes, least=1, hint="Pass the number of classes, 1 for one event")
-    alpha = number("alpha", alpha, above=0.0, below=1.0, hint="0.1 lets the bound fail once in ten")
+    alpha = fraction("alpha", alpha, hint="0.1 lets the bound fail once in ten")
     delta = number("delta", delta, least=0.0, hint="In units of probability: 1e-10 keeps values apart")
     must = (
         f"n_samples must be at least n_classes * points_per_bin, a bin for each class: {classes} * {k} = {classes * k}"
@@ -875,5 +875,5 @@ def canonical_binning_guarantee(
         whole("points_per_bin", points_per_bin, least=1, hint="Pass the rows of the smallest bin"),
         whole("n_bins", n_bins, least=1, hint="Pass the number of bins"),
         whole("n_classes", n_classes, least=2, hint="Pass the number of classes"),
-        number("alpha", alpha, above=0.0, below=1.0, hint="0.1 lets the bound fail once in ten"),
+        fraction("alpha", alpha, hint="0.1 lets the bound fail once in ten"),
     )

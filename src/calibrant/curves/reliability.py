@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, flag, fraction, refuse, require
+from calibrant._core.checks import as_level, choice, flag, refuse, require
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import Problem
 from calibrant.binning import Binning, Bins, as_binning
@@ -215,7 +215,7 @@ def curve_of_sums(
 
 def require_level(level: float) -> None:
     """Refuse a level that is no fraction."""
-    if (given := fraction("level", level, hint="For 95 % intervals pass level=0.05")) > 0.5:
+    if (given := as_level(level)) > 0.5:
         made = f"{level!r} makes {1 - given:.0%} intervals"
         warn(f"level is one minus the coverage; {made}. For {given:.0%} intervals pass level={1 - given:g}.")
 

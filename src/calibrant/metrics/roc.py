@@ -351,16 +351,16 @@ def of_placements(weights: Weights, label: IntArray, placed: FloatArray, n_class
     value, influence, unseen, fewest, parts = 0.0, np.zeros(label.size), 0.0, np.inf, []
     for k in range(n_classes):
         own = label == k
-        held, values = weights.values[own], placed[own]
+        held, variance, values = weights.values[own], weights.of_variance[own], placed[own]
         total = float(held.sum())
-        mean, rows = float(held @ values) / total, total if weights.are_counts else total**2 / float(held @ held)
+        mean, rows = float(held @ values) / total, total**2 / float(variance.sum())
         value += mean / 2.0
         fewest = min(fewest, rows)
         if rows < 1.5:  # the largest variance of a mean between the ends
             part = max(0.0, mean * (highest - mean)) / rows
             unseen += part
         else:
-            pull = (np.sqrt(held) if weights.are_counts else held) / total * np.sqrt(rows / (rows - 1.0))
+            pull = np.sqrt(variance) / total * np.sqrt(rows / (rows - 1.0))
             influence[own] = pull * (values - mean)
             part = float(influence[own] @ influence[own])
         parts.append(Spread(part, max(1.0, rows - 1.0)))

@@ -120,8 +120,8 @@ def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, R
         if name not in rows or found.event is None or min(events, others) < LEAST_EVENTS:
             continue
         given, level = dict(rows[name]), found.level
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)  # the assessment has said what there is to say
+        with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
+            # The assessment has said what there is to say.
             _, printed, smooth, deciles = _clinical(given, level, found.n_resamples)
             net = decision_curve(**given)
         own, other = ([one.weight.sum(), one.outcome_sum.sum(), one.score_sum.sum()] for one in (bins, deciles.bins))
@@ -377,8 +377,8 @@ def _assessed(found: Comparison) -> tuple[dict[str, Assessment], list[Comparison
     names = dict.fromkeys([found.first, found.recommended, *(one.name for one in others)])
     problems = {name: found.problems[name] for name in list(names)[:MOST_CANDIDATES]}
     rows, n = {name: rows_of(problem) for name, problem in problems.items()}, found.n_resamples
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
+        # Of the forecasts as they are it was said.
         assessments = {name: assess(**own, level=found.level, n_resamples=n) for name, own in rows.items()}
     differences = list[Comparison]()
     if min(problem.weights.n_rows for problem in problems.values()) > 1:
