@@ -329,7 +329,7 @@ def run_monitor(arguments: Namespace) -> int:
     """Add the rows of files to a monitor for each group, print the figures, and write and keep them."""
     files, output = files_of(arguments.files), None if arguments.output is None else Path(arguments.output)
     watch = Watch(arguments)
-    _require_places(arguments, [file.path for file in files], output)
+    _require_places(arguments, [*(file.path for file in files), *filter(None, [watch.reference])], output)
     with nullcontext() if watch.before is None else of_a_state():
         for file in files:
             watch.add(file)
@@ -359,10 +359,8 @@ def run_monitor(arguments: Namespace) -> int:
     return int(new > 0)
 
 
-def _require_places(arguments: Namespace, files: list[str], output: Path | None) -> None:
+def _require_places(arguments: Namespace, inputs: list[str], output: Path | None) -> None:
     """Refuse places to write to that are taken, or are read."""
-    _, reference = reference_of(arguments.reference)
-    inputs = [*files, *([] if reference is None else [reference])]
     if arguments.state is not None:
         require_free(Path(arguments.state), force=True, inputs=inputs)  # it goes on from what stands there
         inputs.append(arguments.state)

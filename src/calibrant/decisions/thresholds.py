@@ -16,7 +16,7 @@ from calibrant._core.checks import distinct_names, each, number, require, some, 
 from calibrant._core.result import Result, Table, frame
 from calibrant._core.rows import BinaryProblem, IntArray, Problem, Rows, as_simplex
 from calibrant.decisions.prior_shift import as_event_share, classes_of, numbers_of, received
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Notion, as_notion, single_problem
 
 # Cost matrices: a row for each true class, a column for each decision
 
@@ -333,11 +333,7 @@ def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:
     is_said, got = notion is not None or problem.classes.size == 2, f"{problem.classes.size} classes"
     hint = "Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction"
     require(is_said, "y_prob must speak of one event", got=got, hint=hint)
-    chosen = as_notion(notion, problem)
-    events = list(chosen.split(problem))
-    got, hint = f"{chosen.name!r}, which speaks of {len(events)}", "Choose one: notion=OneVsRest(name)"
-    require(len(events) == 1, "notion must speak of one event", got=got, hint=hint)
-    return events[0]
+    return single_problem(problem, as_notion(notion, problem), "Choose one: notion=OneVsRest(name)")
 
 
 def panel_named(panels: tuple[P, ...], name: str) -> P:
