@@ -17,8 +17,8 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import as_level, fraction, require, resamples
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray, Weights
-from calibrant.decisions.thresholds import event_of, named_events, panel_named
-from calibrant.notions import Notion
+from calibrant.decisions.thresholds import named_events, panel_named
+from calibrant.notions import Notion, event_of
 from calibrant.sums.draws import Rng, as_rng, require_drawable
 
 # Risk-coverage curves
