@@ -123,7 +123,7 @@ def calibration_map(
     """
     if not isinstance(y_true, _rows.InBatches):
         checks.together(y_true=y_true, y_prob=y_prob)
-    checks.whole("resolution", resolution, least=2, hint="1001 is usual")
+    checks.whole("resolution", resolution, least=2, most=10**6, hint="1001 is usual")
     notion, maps = _maps_of(calibrator)
     curve = None
     if y_true is not None:
