@@ -335,12 +335,12 @@ def of_placements(weights: Weights, label: IntArray, placed: FloatArray, n_class
     A count of equal rows adds the root of it to an influence: their variances add up. A mean that is estimated from n rows has
     lost one of them (n / (n - 1)).
     """
-    of_variance = weights.of_variance
     highest = 2.0 / n_classes  # of a placement: a part in each other class, of all pairs
     value, influence, unseen, fewest, parts = 0.0, np.zeros(label.size), 0.0, np.inf, []
     for k in range(n_classes):
         own = label == k
-        held, variance, values = weights.values[own], of_variance[own], placed[own]
+        held, values = weights.values[own], placed[own]
+        variance = held if weights.are_counts else held**2
         total = float(held.sum())
         mean, rows = float(held @ values) / total, total**2 / float(variance.sum())
         value += mean / 2.0
