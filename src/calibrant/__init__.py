@@ -1,8 +1,8 @@
 """Measure, test and calibrate the predicted probabilities of classifiers.
 
-The names that most people need stand here, all
-others in the packages `metrics`, `calibrators`, `curves`, `significance`, `binning`, `notions`, `decisions`, `plots` and
-`datasets`. Each loads when it is first used.
+The names that most people need stand here, all others in the packages `metrics`, `significance`, `calibrators`, `curves`,
+`assessment`, `decisions`, `planning`, `monitoring`, `report`, `notions`, `binning`, `interop`, `registry`, `datasets` and
+`exceptions`. Each loads when it is first used.
 """
 
 from calibrant._core.lazy import attach

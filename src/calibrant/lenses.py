@@ -72,7 +72,7 @@ class Lens(ABC):
 
     def over(self, binning: Binning) -> Lens:
         """Return the lens over the bins that are asked for; one with its own bins, or without any, is as it was."""
-        return self
+        return self if self.has_own_bins else self.recut(binning)
 
     def cells(self, problem: Problem, notion: Notion) -> Binning:
         """Return the cells in which noise is drawn, of each problem of a notion."""
@@ -204,10 +204,6 @@ class InBins(Lens):
     def recut(self, binning: Binning) -> InBins:
         """Return the lens over these bins."""
         return InBins(binning)
-
-    def over(self, binning: Binning) -> InBins:
-        """Return the lens over these bins, if it has none of its own."""
-        return self if self.binning is not None else InBins(binning)
 
     def cells(self, problem: Problem, notion: Notion) -> Binning:
         """Return the bins: their event rates are known, and noise is that of these rates."""

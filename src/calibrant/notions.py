@@ -1029,3 +1029,13 @@ def single_problem(problem: Problem, notion: Notion, hint: str) -> BinaryProblem
     must = "notion must make one problem, as 'binary' and 'confidence' do"
     require(len(problems) == 1, must, given=f"{notion.name!r} makes {len(problems)}", hint=hint)
     return problems[0]
+
+
+WHICH = "Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction"
+
+
+def event_of(problem: Problem, notion: NotionLike, hint: str = WHICH) -> BinaryProblem:
+    """Return the one binary problem of a notion; by default that of the event of two classes, where there are no more."""
+    is_said, got = notion is not None or problem.classes.size == 2, f"{problem.classes.size} classes"
+    require(is_said, "y_prob must speak of one event", got=got, hint=hint)
+    return single_problem(problem, as_notion(notion, problem), hint)

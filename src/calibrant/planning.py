@@ -465,8 +465,8 @@ class Asked:
 
         def figure(n: int, rough: bool) -> float:
             drawn = (predictions.drawn(n, truth, rng)[0] for _ in range(ROUGHLY_WIDE if rough else DATA_SETS))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", CalibrationWarning)  # an undefined slope is an infinite width here
+            with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
+                # An undefined slope is an infinite width here.
                 found = median_width(chosen, drawn, self.binning, resampling, self.notion)
             return inf if found == 0.0 else -log(found)
 

@@ -95,7 +95,7 @@ OPTION_VALUES = [
     (lambda: cb.paired_test(WORDS, P, P**2), r"the probability speaks of: pos_label='no' or pos_label='yes'\."),
     (lambda: paired_difference(Y, P, BOTH), r"Compare forecasts of the same rows and classes\."),
     (lambda: cb.advise(Y, P, n_folds=1), r"Pass n_folds=5\."),
-    (lambda: paired_difference(Y, P, P**2, level=95), r"For a 95 % interval pass level=0\.05\."),
+    (lambda: paired_difference(Y, P, P**2, level=95), r"For 95 % intervals pass level=0\.05\."),
     (lambda: cb.paired_test(Y, P, P**2, alternative="smaller"), r"'two-sided'; got 'smaller'\. Pass one of them\."),
     (lambda: cb.equivalence_test(Y, P, bound=2), r"Pass the largest error that you accept, such as 0\.02\."),
 ]

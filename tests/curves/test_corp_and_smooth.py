@@ -15,7 +15,7 @@ import calibrant as cb
 from calibrant import corp_curve, load_digits_forecast
 from calibrant._core.border import as_problem
 from calibrant.curves import plot_corp
-from calibrant.curves.corp import MOST_PLACES, places, simultaneous_band
+from calibrant.curves.corp import MOST_PLACES, places_shown, simultaneous_band
 from calibrant.drawing import DIAGONAL
 from calibrant.lenses import Local, reflected_kernel
 from calibrant.metrics import calibration_intercept, calibration_slope, corp_decomposition
@@ -95,12 +95,12 @@ def test_a_panel_knows_what_its_squared_error_is_made_of():
 def test_of_many_scores_the_band_stands_at_some_that_are_spread_over_ranks_and_scores():
     rng = np.random.default_rng(0)
     score = np.sort(rng.random(50_000) ** 8)
-    at = places(score)
+    at = places_shown(score)
     assert at.size <= MOST_PLACES
     assert (at[0], at[-1]) == (0, score.size - 1)
     assert np.diff(at).max() <= 51
     assert np.diff(score[at]).max() < 0.002
-    np.testing.assert_array_equal(places(score[:MOST_PLACES]), np.arange(MOST_PLACES))
+    np.testing.assert_array_equal(places_shown(score[:MOST_PLACES]), np.arange(MOST_PLACES))
 
 
 @each_band

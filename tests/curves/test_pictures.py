@@ -266,6 +266,7 @@ OF_THE_WRONG_TYPE = [
     (lambda: cv.calibration_map(np.sqrt, resolution="many"), "resolution must be a whole number, at least 2"),
     (lambda: validity(binning=1).plot(guarantee="yes"), "guarantee must be True or False; got 'yes'"),
     (lambda: cv.calibration_map("platt"), "must be a fitted calibrator or a function; got 'platt'"),
+    (lambda: cv.calibration_map(cb.PlattScaling), "must be a fitted calibrator or a function; got <class "),
     (lambda: cv.calibration_map(FITTED), "one score at a time; got .* for 4 classes"),
     (lambda: cv.calibration_map(FIR), "one score at a time.*simplex_map"),
     (lambda: simplex_partition(Sierpinski(2)), r"function; got Sierpinski\(depth=2\)\. .*CanonicalBinning\(binning\)"),

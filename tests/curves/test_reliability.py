@@ -1,6 +1,7 @@
 """A reliability diagram shows exactly the arrays of the result, where it was told to, and changes nothing else."""
 
 import importlib
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,8 +16,11 @@ from strategies import tables
 
 from calibrant import EqualMass, expected_calibration_error, load_digits_forecast, plot_reliability, reliability_curve
 from calibrant.binning import Unique
-from calibrant.curves.reliability import ENOUGH, FEW, clopper_pearson_interval, consistency_interval, wilson_interval
+from calibrant.curves.reliability import ENOUGH, FEW, consistency_interval, wilson_interval
 from calibrant.drawing import DIAGONAL, rooms, use_log_odds
+from calibrant.metrics.bin_losses import accepted
+
+clopper_pearson_interval = partial(accepted, "clopper-pearson")
 
 
 @given(rows=tables())

@@ -64,7 +64,7 @@ REFUSALS = [
     ([0.2, 0.7], {"at": [0.5, 1.5]}, r"at must lie in \[0, 1\]; got 1\.5 at index 1"),
     ({}, {}, r"y_prob must hold at least one forecast; got an empty dict"),
     (np.full((2, 3), 1 / 3), {}, r"y_prob must speak of one event; got 3 classes\. Say which one"),
-    (np.full((2, 3), 1 / 3), {"notion": "class-wise"}, r"notion must speak of one event; got 'class-wise', which"),
+    (np.full((2, 3), 1 / 3), {"notion": "class-wise"}, r"notion must make one problem, .*; 'class-wise' makes"),
     ([0.2, 0.7], {"threshold": [0.5, 1.0]}, r"threshold must lie below 1 for a net benefit; got 1\. .* pass 0\.99"),
     ([0.2, 0.7], {"threshold": [-0.1]}, r"threshold must lie in \[0, 1\]; got -0\.1 at index 0"),
 ]

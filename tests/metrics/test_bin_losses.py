@@ -334,7 +334,7 @@ REFUSED = [
         for word in ("l0", "l0.5", "l", "l3 ", "linf")
     ],
     *[
-        (lambda level=level: BinTest(level=level), "level must be a number, above 0 and below 1; got")
+        (lambda level=level: BinTest(level=level), r"level must be a fraction in \(0, 1\); got")
         for level in (0.0, 1.0, -0.1, 5, float("nan"))
     ],
     (lambda: weighing([1e16] * 5), r"sample_weight must hold .* a sum below 2\*\*53 where .*; got .* 5e\+1.\."),

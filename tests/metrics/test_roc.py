@@ -203,9 +203,9 @@ def test_the_hull_says_what_it_is():
 
 def test_a_table_of_more_classes_needs_an_event():
     prob = [[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]
-    with pytest.raises(ValueError, match=r"that of one event; got a table of 3 classes\. Pass notion=OneVsRest\(0\)"):
+    with pytest.raises(ValueError, match=r"must speak of one event; got 3 classes\. Pass notion=OneVsRest\(0\)"):
         roc_convex_hull([0, 1, 2], prob)
-    with pytest.raises(ValueError, match=r"one event; notion 'class-wise' makes 3 problems\. Pass"):
+    with pytest.raises(ValueError, match=r"must make one problem, .*; 'class-wise' makes 3\. Pass"):
         roc_convex_hull([0, 1, 2], prob, notion="class-wise")
     assert roc_convex_hull([0, 1, 2], prob, notion=OneVsRest(1)).area == 1.0
     assert roc_convex_hull([0, 1, 1], prob, notion="confidence").area == 0.75

@@ -115,6 +115,11 @@ def fraction(name: str, value: object, *, hint: str) -> float:
     return found
 
 
+def as_level(level: object) -> float:
+    """Return one minus the coverage of intervals."""
+    return fraction("level", level, hint="For 95 % intervals pass level=0.05")
+
+
 def source(name: str, value: object) -> np.random.Generator | int | None:
     """Return a source of randomness: a generator, a seed, or None for a new one."""
     if value is None or isinstance(value, np.random.Generator):

@@ -20,7 +20,7 @@ from calibrant.calibrators.safe import in_order
 from calibrant.fit.folds import observed
 from calibrant.metrics.kinds import LogLoss
 from calibrant.significance.differences import warn_if_training_rows
-from calibrant.sums.draws import Rng, as_rng, drawn_places
+from calibrant.sums.draws import Rng, as_rng, few_rows
 
 OF_ONE_EVENT = ("temperature", "platt", "beta", "spline")
 OF_CLASSES = ("temperature", "svs", "sms")
@@ -335,9 +335,5 @@ def _reason(chosen: Candidate, candidates: tuple[Candidate, ...]) -> str:
 
 def _drawn(problem: Problem, rng: np.random.Generator) -> Problem:
     """Return the problem, or a random part of the rows of a large one; a whole weight is that many rows."""
-    n_classes = problem.classes.size
-    most, ends = min(MOST_ROWS, max(FEWEST_DRAWN, MOST_NUMBERS // n_classes)), np.cumsum(problem.weights.times)
-    if ends[-1] <= most:
-        return problem
-    rows, times = np.unique(np.searchsorted(ends, drawn_places(ends[-1], most, rng), side="right"), return_counts=True)
-    return problem.at(rows, problem.weights.like(times * problem.weights.importance[rows]))
+    most = min(MOST_ROWS, max(FEWEST_DRAWN, MOST_NUMBERS // problem.classes.size))
+    return problem if problem.weights.times.sum() <= most else few_rows(problem, most, rng)

@@ -25,7 +25,7 @@ from calibrant.lenses import USUAL
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
 from calibrant.notions import as_notion, single_problem
-from calibrant.significance.differences import as_level, difference_of, difference_of_samples, paired_result_of
+from calibrant.significance.differences import difference_of, difference_of_samples, paired_result_of
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import Rng, as_rng
 
@@ -424,7 +424,7 @@ def compare(
         columns = by if isinstance(by, Mapping) else {"": by} if names is None else {name: by[name] for name in names}
         first, weight = next(iter(problems.values())), data.get("sample_weight")
         groups = groups_of(columns, first, weight, overlapping=checks.flag("overlapping", overlapping))
-    level = as_level(level)
+    level = checks.as_level(level)
     return comparison_of(problems, chosen, metrics, cv, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
 
 
@@ -458,8 +458,8 @@ def comparison_of(
     n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))
     candidates, groups = candidates_of(problems, calibrators, cv, rng, groups, unnamed)
     beside = Beside(metric, level, n_resamples, rng, pairing)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
+        # Of the forecasts as they are it was said.
         rows = _compared(candidates, beside)
         if pairing == "periods":
             chosen, reason = rows[0].name, _since(rows, beside)
@@ -506,8 +506,8 @@ def differences_of(
 ) -> list[Comparison]:
     """Return how problems compare by metrics of these names, a result each; the ECE is that of the notion."""
     found = []
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # an infinite loss less another is no number
-        warnings.simplefilter("ignore", CalibrationWarning)  # of each forecast by itself it was said
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning), np.errstate(invalid="ignore"):
+        # Of each forecast by itself it was said; an infinite loss less another is no number.
         for name in names:
             metric = as_metric(name, binning) if pairing == "rows" else as_metric(OF_SAMPLES.get(name, name), None)
             metric, of = metric if clip is None else metric.clipped(clip), problems

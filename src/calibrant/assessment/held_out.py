@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,15 +22,12 @@ from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Wei
 from calibrant.assessment.compared_rows import Names, require_names
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
-from calibrant.calibrators.safe import MOST_COUNTS, SafeCalibrator, folds, in_order
+from calibrant.calibrators.safe import MOST_COUNTS, Method, SafeCalibrator, folds, in_order
 from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.fit.folds import observed
 
 IDENTITY = "identity"
 """The forecast as it is: no calibrator."""
-
-SAFE = " --safe"
-"""What follows the word of a method that stands within `SafeCalibrator`."""
 
 
 class HeldOut:
@@ -78,16 +76,9 @@ class HeldOut:
 
 def maker_of(calibrator: str | Calibrator) -> Callable[[int], Calibrator]:
     """Return what makes a calibrator, not fitted yet, for a number of classes; refuse a word that is none."""
-    method, is_safe = calibrator, False
-    if isinstance(calibrator, str):
-        method, is_safe = calibrator.removesuffix(SAFE), calibrator.endswith(SAFE)
-    as_calibrator(method)
-
-    def make(n_classes: int) -> Calibrator:
-        made = calibrator_for(method, n_classes)
-        return SafeCalibrator(made) if is_safe else made
-
-    return make
+    method = Method.of(calibrator) if isinstance(calibrator, str) else None
+    as_calibrator(calibrator if method is None else method.word)
+    return method.calibrator if method else partial(calibrator_for, calibrator)
 
 
 def named_calibrators(calibrators: Any) -> dict[str, str | Calibrator]:
@@ -189,8 +180,7 @@ def _in_one_order(problems: list[Problem], groups: Names | None) -> tuple[list[P
         problem, counts = in_order(observed(problems[0]))
         return [problem], counts, None
     simplex = [as_simplex(problem) for problem in problems]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # here copies do not count as one row
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):  # here copies do not count as one row
         distinct = observed(problems[0])
     if distinct.size < problems[0].size:
         warn("the rows must be independent; there are copies, which are in several folds. Pass each row once.")

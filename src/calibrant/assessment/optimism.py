@@ -171,8 +171,8 @@ def _optimism(estimator: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence
         refuse(must, got=f"{REDRAWN} samples without one", hint=hint)
     sample, labels = _safe_indexing(X, rows), truth[rows]
     model = clone(estimator).fit(sample, labels)
-    with warnings.catch_warnings(), np.errstate(invalid="ignore"):  # an infinite slope less another is no number
-        warnings.simplefilter("ignore", CalibrationWarning)  # such samples are left out
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning), np.errstate(invalid="ignore"):
+        # Such samples are left out; an infinite slope less another is no number.
         return _values(model, sample, labels, metrics) - _values(model, X, truth, metrics)
 
 

@@ -12,10 +12,9 @@ import numpy.typing as npt
 
 from calibrant import drawing
 from calibrant._core.arrays import NUMERIC, FloatArray, as_array
-from calibrant._core.checks import distinct_names, flag, require
+from calibrant._core.checks import as_level, distinct_names, flag, require
 from calibrant._core.result import DrawnResult, Picture, Table, in_columns, shown_pvalue
 from calibrant.assessment.comparison import Comparison
-from calibrant.significance.differences import as_level
 
 ROUNDING = 1e-12
 """Of the spread of ranks: what is less is rounding."""

@@ -14,10 +14,10 @@ from calibrant._core.border import Input
 from calibrant._core.rows import Forecast, Problem
 from calibrant.assessment.advice import OF_CLASSES, OF_ONE_EVENT
 from calibrant.assessment.comparison import DRAWS, Comparison, comparison_of
-from calibrant.assessment.held_out import IDENTITY, SAFE, CrossValidation, HeldOut, maker_of, named_calibrators
+from calibrant.assessment.held_out import IDENTITY, CrossValidation, HeldOut, maker_of, named_calibrators
 from calibrant.calibrators.base import Calibrator, fitted, parameter
 from calibrant.calibrators.classifier import default_of
-from calibrant.calibrators.safe import in_order
+from calibrant.calibrators.safe import Method, in_order
 from calibrant.fit.folds import observed
 from calibrant.metrics.kinds import as_metric
 from calibrant.sums.draws import as_rng
@@ -110,13 +110,11 @@ class CalibratorSelector(Calibrator):
         if found.recommended == IDENTITY:
             return found, None
         calibrator = maker_of(named[found.recommended])(len(self.classes_))
-        calibrator.set_params(input=self.input, labels=self.labels)
-        calibrator.classes_, calibrator.n_features_in_ = self.classes_, self.n_features_in_
-        calibrator._fit_problem(problem)
-        return found, calibrator
+        return found, calibrator._fit_inside(self, problem)
 
     def _candidates(self, problem: Problem) -> list[str]:
-        return [*(OF_ONE_EVENT if len(self.classes_) == 2 else OF_CLASSES), f"{default_of(problem).word}{SAFE}"]
+        methods = OF_ONE_EVENT if len(self.classes_) == 2 else OF_CLASSES
+        return [*methods, str(Method(default_of(problem).word, safe=True))]
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
         if self.calibrator_ is None:

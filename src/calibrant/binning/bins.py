@@ -94,16 +94,6 @@ class Ordered:
         """Weight of all rows."""
         return float(self.reached[-1])
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether weights are whole, in all of the problem that this may be a part of, so that they count as rows."""
-        return self.problem.weights.are_counts
-
-    @property
-    def rows_per_weight(self) -> float:
-        """Rows that a weight of one stands for."""
-        return self.problem.weights.rows_per_weight
-
     def last_of(self, edges: FloatArray) -> IntArray:
         """Return the number of the last score in each bin that holds rows."""
         ends = np.append(np.searchsorted(self.score, edges[1:-1], side="right"), self.score.size)
@@ -282,6 +272,10 @@ def residual_of_sums(events: FloatArray, scores: FloatArray, count: IntArray | F
     return np.where(np.abs(residual) <= rounding * np.maximum(events, scores), 0.0, residual)
 
 
+SUMS = ("count", "weight", "score_sum", "outcome_sum")
+"""What is summed in each bin."""
+
+
 @dataclass(frozen=True, eq=False)
 class Bins(Record):
     """Sums over the rows in each bin: of scores, or of whole forecasts in cells of the simplex. Bins of one partition add up.
@@ -365,8 +359,7 @@ class Bins(Record):
                 return other
         must, hint = "bins add up only over the same edges", "Fix them first: EqualWidth(n), or one binning"
         require(self.partition.is_same(other.partition), must, got="different ones", hint=hint)
-        names = ("count", "weight", "score_sum", "outcome_sum")
-        return Bins(self.partition, *(getattr(self, name) + getattr(other, name) for name in names))
+        return Bins(self.partition, *(getattr(self, name) + getattr(other, name) for name in SUMS))
 
     def __len__(self) -> int:
         return self.count.size
@@ -382,8 +375,8 @@ def shown(bins: Bins, *, are_counts: bool) -> Bins:
     return replace(bins, count=np.minimum(bins.weight, MOST_SHOWN).astype(np.intp)) if are_counts else bins
 
 
-Cut = tuple[Any, ...]
-"""Sums over cells: count, weight, scores and outcomes."""
+CellSums = tuple[Any, ...]
+"""Sums over cells, those of `SUMS`."""
 
 
 def sums_over(partition: Partition, problem: Problem, part: IntArray | None = None, n_parts: int = 1) -> Bins:
@@ -394,7 +387,7 @@ def sums_over(partition: Partition, problem: Problem, part: IntArray | None = No
     each = partition.n_cells
     n_cells = each * n_parts
 
-    def read(rows: slice) -> Cut:
+    def read(rows: slice) -> CellSums:
         weights = problem.weights.part(rows)
         if isinstance(problem, BinaryProblem):
             score = problem.score[rows]
@@ -414,12 +407,12 @@ def sums_over(partition: Partition, problem: Problem, part: IntArray | None = No
     return Bins(partition, np.zeros(n_cells, dtype=np.intp), np.zeros(n_cells), np.zeros(shape), np.zeros(shape))
 
 
-def added(parts: Iterable[Cut]) -> Cut:
+def added(parts: Iterable[CellSums]) -> CellSums:
     """Add up the sums of several parts, one after the other."""
     return reduce(lambda total, part: tuple(map(np.add, total, part)), parts)
 
 
-def _of_scores(at: IntArray, score: FloatArray, outcome: BoolArray, weights: Weights, n_bins: int) -> Cut:
+def _of_scores(at: IntArray, score: FloatArray, outcome: BoolArray, weights: Weights, n_bins: int) -> CellSums:
     """Sum rows of a binary problem over the bins in which they are."""
     by_outcome = np.bincount(at + at + outcome, minlength=2 * n_bins)
     events = by_outcome[1::2]
@@ -555,7 +548,7 @@ def equal_mass_edges(ordered: Ordered, n_bins: int) -> FloatArray:
 
 def ends_of_shares(ordered: Ordered, n_bins: int) -> IntArray:
     """Return the places of the scores at which one or more of the equal shares are reached, the whole left aside."""
-    if ordered.is_whole and n_bins > ordered.score.size:
+    if ordered.problem.weights.are_counts and n_bins > ordered.score.size:
         return np.flatnonzero(np.diff(shares_reached(ordered, n_bins), prepend=0.0))
     at = np.searchsorted(ordered.reached, equal_shares(ordered, n_bins), side="left")
     # Shares do not decrease, and so neither do the places: equal ones are neighbours.
@@ -565,7 +558,7 @@ def ends_of_shares(ordered: Ordered, n_bins: int) -> IntArray:
 
 def equal_shares(ordered: Ordered, n_bins: int) -> FloatArray:
     """Cumulative weight at which each bin but the last ends."""
-    if ordered.is_whole:
+    if ordered.problem.weights.are_counts:
         base, remainder = divmod(ordered.total, n_bins)  # the first bins take what is left over
         k = np.arange(1, n_bins)
         return np.asarray(k * base + np.minimum(k, remainder), dtype=np.float64)
@@ -855,7 +848,7 @@ class PointsPerBin(OrderedBinning):
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the edges of as many bins of equal mass as the rows fill."""
-        rows = round(ordered.total * ordered.rows_per_weight)
+        rows = round(ordered.total * ordered.problem.weights.rows_per_weight)
         return equal_mass_edges(ordered, max(1, rows // int(self.points_per_bin)))
 
 

@@ -108,7 +108,7 @@ class BoundedIsotonic(OrderedBinning):
         tail = int(np.searchsorted(ordered.reached, ordered.total - least, side="right")) if least > 0.0 else mass.size
         if tail == 0:
             return []
-        blocks = Blocks(least, most, 0.0 if ordered.is_whole else ROUNDING)
+        blocks = Blocks(least, most, 0.0 if ordered.problem.weights.are_counts else ROUNDING)
         blocks.pool(mass[:tail].tolist(), events[:tail].tolist())
         if tail < mass.size:
             rest = float(mass[tail:].sum())
@@ -119,7 +119,7 @@ class BoundedIsotonic(OrderedBinning):
         """Return the smallest and the largest weight of a bin."""
         least = _weight_of(self.min_count, ordered) * (1.0 - ROUNDING)
         most = _weight_of(self.max_count, ordered) * (1.0 + ROUNDING)
-        if ordered.is_whole:
+        if ordered.problem.weights.are_counts:
             least, most = float(ceil(least)), float(floor(most))
         return least, most
 
@@ -193,8 +193,8 @@ class Blocks:
 def _weight_of(size: float | int, ordered: Ordered) -> float:
     if not is_whole(size):
         return size * ordered.total
-    rows = ordered.total * ordered.rows_per_weight
-    return 2.0 * ordered.total if size > 2.0 * rows else int(size) / ordered.rows_per_weight
+    rows = ordered.total * ordered.problem.weights.rows_per_weight
+    return 2.0 * ordered.total if size > 2.0 * rows else int(size) / ordered.problem.weights.rows_per_weight
 
 
 def _require_size(name: str, size: object) -> None:
@@ -296,7 +296,7 @@ class MonotonicSweep(OrderedBinning):
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the edges of the last binning before the first whose event rates decrease somewhere."""
         family = FAMILIES[self.of]
-        rows = round(ordered.total * ordered.rows_per_weight)
+        rows = round(ordered.total * ordered.problem.weights.rows_per_weight)
         n_bins = 1
         while n_bins < min(self.most_bins, rows) and _is_monotone(ordered, family(n_bins + 1)):
             n_bins += 1

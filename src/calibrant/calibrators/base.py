@@ -284,6 +284,13 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> None: ...
 
+    def _fit_inside(self, outer: Calibrator, problem: Problem) -> Self:
+        """Fit to what a calibrator is fitted to that has this one inside."""
+        self.set_params(input=outer.input, labels=outer.labels)
+        self.classes_, self.n_features_in_ = outer.classes_, outer.n_features_in_
+        self._fit_problem(problem)
+        return self
+
     def _sizes(self) -> dict[str, int]:
         """Return the lengths that letters stand for in the shapes of fitted attributes."""
         return {"K": len(self.classes_)} if hasattr(self, "classes_") else {}

@@ -14,12 +14,12 @@ import numpy.typing as npt
 from scipy.special import betaln, softmax
 
 from calibrant._core.arrays import EPSILON, FloatArray, is_whole
-from calibrant._core.checks import as_numbers, number, refuse, require, whole
+from calibrant._core.checks import as_numbers, fraction, number, refuse, require, whole
 from calibrant._core.registry import FINITE
 from calibrant._core.result import Result, frame
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
 from calibrant.binning import Binning, Bins, EqualMass, Partition, as_binning, class_sums, locate, sums_over
-from calibrant.binning.bins import Ordered, ends_of_shares
+from calibrant.binning.bins import SUMS, Ordered, ends_of_shares
 from calibrant.binning.cells import SimplexBinning, as_simplex_binning
 from calibrant.calibrators.base import (
     BinaryCalibrator,
@@ -36,7 +36,6 @@ from calibrant.sums.reading import cut
 
 
 ROUNDING = 1e-12
-SUMS = ("weight", "score_sum", "outcome_sum")
 
 Empty = Literal["midpoint", "interpolate", "base-rate", "identity"]
 
@@ -165,7 +164,7 @@ def _inside(bins: Bins, problem: BinaryProblem) -> Bins:
     edge, a_row = sums_over(bins.partition, problem.at(on)), problem.weights.rows_per_weight
     cut = (edge.count > 0) & (bins.weight * a_row > 1.0)
     tied = np.maximum(edge.weight * a_row, 1.0)
-    less = {name: getattr(bins, name) - np.where(cut, getattr(edge, name) / tied, 0.0) for name in SUMS}
+    less = {name: getattr(bins, name) - np.where(cut, getattr(edge, name) / tied, 0.0) for name in SUMS[1:]}
     return Bins(bins.partition, np.where(cut, np.maximum(bins.count - 1, 1), bins.count), **less)
 
 
@@ -277,7 +276,7 @@ class BayesianBinning(BinaryCalibrator):
         n_bins, evidence, likely = [], [], list[_Model]()
         # Sums of each class apart: where one is absent its sum is exactly 0, and no difference of rounded numbers.
         by_class = np.stack([ordered.outcome_sum, ordered.weight - ordered.outcome_sum])
-        reached = np.cumsum(by_class, axis=1) * ordered.rows_per_weight
+        reached = np.cumsum(by_class, axis=1) * ordered.problem.weights.rows_per_weight
         for last in _binnings(ordered, _sizes(ordered, float(self.spread))):
             model = _model(ordered.score, reached, last, float(self.prior_rows))
             n_bins.append(last.size)
@@ -301,7 +300,7 @@ class _Model(NamedTuple):
 
 def _sizes(ordered: Ordered, spread: float) -> range:
     """Numbers of bins that are tried; more than there are rows, or than part all scores, would give the same bins again."""
-    n = round(ordered.total * ordered.rows_per_weight)
+    n = round(ordered.total * ordered.problem.weights.rows_per_weight)
     root = float(np.cbrt(float(n)))
     most = floor(min(root * spread, n))
     least = min(ceil(root / spread), most)
@@ -735,7 +734,7 @@ def binning_guarantee(
     n = whole("n_samples", n_samples, least=1, hint="Pass the number of rows to calibrate on")
     k = whole("points_per_bin", points_per_bin, least=2, hint="50 is usual")
     classes = whole("n_classes", n_classes, least=1, hint="Pass the number of classes, 1 for one event")
-    alpha = number("alpha", alpha, above=0.0, below=1.0, hint="0.1 lets the bound fail once in ten")
+    alpha = fraction("alpha", alpha, hint="0.1 lets the bound fail once in ten")
     delta = number("delta", delta, least=0.0, hint="In units of probability: 1e-10 keeps values apart")
     must = (
         f"n_samples must be at least n_classes * points_per_bin, a bin for each class: {classes} * {k} = {classes * k}"
@@ -876,5 +875,5 @@ def canonical_binning_guarantee(
         whole("points_per_bin", points_per_bin, least=1, hint="Pass the rows of the smallest bin"),
         whole("n_bins", n_bins, least=1, hint="Pass the number of bins"),
         whole("n_classes", n_classes, least=2, hint="Pass the number of classes"),
-        number("alpha", alpha, above=0.0, below=1.0, hint="0.1 lets the bound fail once in ten"),
+        fraction("alpha", alpha, hint="0.1 lets the bound fail once in ten"),
     )

@@ -29,7 +29,7 @@ from calibrant._core.rows import Problem
 from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.isotonic import VennAbers
-from calibrant.calibrators.safe import SafeCalibrator
+from calibrant.calibrators.safe import Method
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.fit.folds import copies_of, observed
@@ -44,22 +44,6 @@ MOST_CLASSES = 500
 """Classes up to which it is `EvidenceScaling`, which fits a million numbers: 2000 rows of so many classes, too few of more."""
 
 
-class Method(NamedTuple):
-    """A method by its word, and whether it stands within `SafeCalibrator`; as text the words that follow ``--method``."""
-
-    word: str
-    safe: bool
-
-    def __str__(self) -> str:
-        """Return the words that follow ``--method`` on the command line."""
-        return f"{self.word} --safe" if self.safe else self.word
-
-    def calibrator(self) -> Calibrator:
-        """Return the calibrator with its defaults, not fitted yet."""
-        made = as_calibrator(self.word)
-        return SafeCalibrator(made) if self.safe else made
-
-
 def default_method(n_classes: int, n_rows: float) -> Method:
     """Return what is fitted to so many classes and rows, for which weights stand, where no method is named.
 
@@ -72,8 +56,7 @@ def default_method(n_classes: int, n_rows: float) -> Method:
 
 def default_of(problem: Problem) -> Method:
     """Return what is fitted to a problem where no method is named: copies of a row count as one, as they do in the fit."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # the fit says it
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):  # the fit says it
         return default_method(problem.classes.size, observed(problem).weights.rows)
 
 
@@ -527,11 +510,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         """Fit a calibrator to what an estimator makes of rows that it was not trained on."""
         kind = "probability" if hasattr(estimator, "predict_proba") else "logit"
         given: Any = {"input": kind, "labels": self.classes_}
-        method = self.calibrator
-        if method is None:
-            method = default_of(as_problem(truth, forecast, sample_weight=weight, **given)).calibrator()
-        calibrator = calibrator_for(method, len(self.classes_)).set_params(**given)
-        return estimator, calibrator.fit(forecast, truth, weight)
+        if self.calibrator is None:
+            method = default_of(as_problem(truth, forecast, sample_weight=weight, **given))
+            calibrator = method.calibrator(len(self.classes_))
+        else:
+            calibrator = calibrator_for(self.calibrator, len(self.classes_))
+        return estimator, calibrator.set_params(**given).fit(forecast, truth, weight)
 
     def _check_parameters(self) -> None:
         must = "cv must be a number of folds, a splitter or 'prefit'"

@@ -126,7 +126,7 @@ def blocks_of(problem: BinaryProblem, finite: Finite) -> tuple[FloatArray, Float
     ordered = Ordered.of(problem)
     steps = isotonic_fit(ordered)
     starts, value = steps.starts, steps.rate
-    row = 1.0 / ordered.rows_per_weight
+    row = 1.0 / ordered.problem.weights.rows_per_weight
     if finite == "smooth":
         begins, value = pooled(steps.weight, steps.rate * steps.weight, row)
         starts = starts[begins]

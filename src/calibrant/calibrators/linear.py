@@ -489,7 +489,7 @@ class LinearScaling(MulticlassCalibrator):
         n_classes = problem.classes.size
         weights = np.full((n_classes, n_classes), off_diagonal, dtype=np.float64)
         np.fill_diagonal(weights, diagonal)
-        ridge = np.vstack([weights, np.full(n_classes, intercept)])
+        ridge = np.vstack([weights, np.full(n_classes, float(intercept))])
         same = np.eye(n_classes + 1, n_classes)
         # Weights without a penalty of their own are drawn to where they change nothing.
         centre = np.where(to_zero & (ridge > 0.0), 0.0, same)

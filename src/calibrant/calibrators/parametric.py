@@ -282,8 +282,8 @@ class SplineCalibration(base.LogOddsCalibrator):
     Parameters
     ----------
     n_knots : int, default=15
-        Knots, at quantiles of the log-odds; the first and the last are the lowest and the highest of them. With more the
-        curve is freer only where the rows ask for it.
+        Knots, 2 to 1000, at quantiles of the log-odds; the first and the last are the lowest and the highest of them. With more
+        the curve is freer only where the rows ask for it.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -340,7 +340,7 @@ class SplineCalibration(base.LogOddsCalibrator):
     15
     """
 
-    n_knots: int = base.parameter(default=15, least=2, hint="Pass some 5 to 30")
+    n_knots: int = base.parameter(default=15, least=2, most=1000, hint="Pass some 5 to 30")
     knots_: FloatArray = base.fitted("n", least=-MOST_LOGIT, most=MOST_LOGIT, order="rising", fewest=2)
     deviation_: FloatArray = base.fitted("n", least=-base.MOST_COEFFICIENT, most=base.MOST_COEFFICIENT)
     penalty_: float = base.fitted()
@@ -394,7 +394,7 @@ class CDFSplineCalibration(base.BinaryCalibrator):
     Parameters
     ----------
     n_knots : int, default=6
-        Knots, at least 2, at equally spaced fractions of the rows.
+        Knots, 2 to 1000, at equally spaced fractions of the rows.
     input : {"probability", "logit"}, default="probability"
         What is passed to ``fit`` and ``predict_proba``.
     labels : sequence of length 2, optional
@@ -442,7 +442,7 @@ class CDFSplineCalibration(base.BinaryCalibrator):
     True
     """
 
-    n_knots: int = base.parameter(default=6, least=2, hint="The authors have 6")
+    n_knots: int = base.parameter(default=6, least=2, most=1000, hint="The authors have 6")
     score_: FloatArray = base.fitted("n", least=0.0, most=1.0, order="rising")
     deviation_: FloatArray = base.fitted("n")
     cumulative_: FloatArray = base.fitted("m")

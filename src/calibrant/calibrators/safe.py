@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -171,11 +171,7 @@ class SafeCalibrator(Calibrator):
 
     def _fitted(self, problem: Problem) -> Calibrator:
         method = TemperatureScaling() if self.calibrator is None else self.calibrator
-        candidate = calibrator_for(method, len(self.classes_))
-        candidate.set_params(input=self.input, labels=self.labels)
-        candidate.classes_, candidate.n_features_in_ = self.classes_, self.n_features_in_
-        candidate._fit_problem(problem)
-        return candidate
+        return calibrator_for(method, len(self.classes_))._fit_inside(self, problem)
 
     def _cross_fitted(self, problem: Problem, counts: IntArray) -> Iterator[tuple[SimplexProblem, FloatArray]]:
         """Held-out rows with their candidate's forecast, fold by fold."""
@@ -222,6 +218,27 @@ class SafeCalibrator(Calibrator):
         if self.weight_ == 0.0:
             return quotients(forecast.prob, sum_of_rows(forecast.prob))
         return pool(forecast, self.calibrator_._map_forecast(forecast), self.weight_)
+
+
+class Method(NamedTuple):
+    """A method by its word, and whether it stands within `SafeCalibrator`; as text the words that follow ``--method``."""
+
+    word: str
+    safe: bool
+
+    @classmethod
+    def of(cls, text: str) -> Method:
+        """Read the words that follow ``--method``."""
+        return cls(text.removesuffix(" --safe"), text.endswith(" --safe"))
+
+    def __str__(self) -> str:
+        """Return the words that follow ``--method`` on the command line."""
+        return f"{self.word} --safe" if self.safe else self.word
+
+    def calibrator(self, n_classes: int) -> Calibrator:
+        """Return the calibrator for so many classes with its defaults, not fitted yet."""
+        made = calibrator_for(self.word, n_classes)
+        return SafeCalibrator(made) if self.safe else made
 
 
 def pool(forecast: Forecast, candidate: FloatArray, weight: float) -> FloatArray:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import choice, left_out, refuse, require
+from calibrant._core.checks import choice, fraction, left_out, refuse, require
 from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant.assessment.table import MULTICLASS_METRICS, Assessment
@@ -133,7 +133,6 @@ def _kept_risk(asked: Namespace, forecast: inputs.Forecast) -> float:
 
 
 def _costs(text: str | None, *, n_classes: int) -> Any:
-
     if text is None:
         return 1.0 - np.eye(n_classes)
     rows = [_numbers("--costs", row) for row in text.split(";")]
@@ -334,8 +333,7 @@ def run_test(asked: Namespace) -> int:
         must, got = "--tests must ask whether a forecast is calibrated", "equivalence asks whether its error is small"
         refuse(must, given=got, hint="In Python: calibrant.equivalence_test(y_true, y_prob, bound=0.02)")
     if (level := asked.fail_below) is not None:  # before anything is computed
-        if not 0 < level < 1:
-            raise ValueError(f"--fail-below must be a fraction in (0, 1); got {level:g}. 0.01 is usual.")
+        fraction("--fail-below", level, hint="0.01 is usual")
         draw = [name for name in chosen if draws_labels(name) and name != "kernel"]  # of very many rows it has a law
         require_level(level, draw, len(chosen), asked.resamples)
     forecast = inputs.opened(asked, asked.files)

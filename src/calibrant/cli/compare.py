@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import distinct_names, left_out, refuse, require
+from calibrant._core.checks import as_level, distinct_names, left_out, refuse, require
 from calibrant._core.result import shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
@@ -40,7 +40,6 @@ from calibrant.interop.writing import PAGES, PICTURES, require_ending, require_f
 from calibrant.metrics.kinds import metric_named
 from calibrant.report.page import NEEDED, plot_clinical, rows_of, write_report
 from calibrant.report.sentences import COMPARED, comparison, findings, headline
-from calibrant.significance.differences import as_level
 from calibrant.sums.draws import as_rng
 
 # `calibrant advise`, and what a report needs of it: which calibrator to fit, and how two forecasts of a file differ
@@ -58,8 +57,8 @@ def run_advise(asked: Namespace) -> int:
     forecast = inputs.read(asked, asked.file)
     inputs.warn_beside_other_rows(forecast)
     advice = advised(forecast)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # that of its log loss belongs to `calibrant assess`
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
+        # `calibrant assess` has those of the log loss.
         print(*assess(**forecast.rows(), rng=asked.seed).verdict.sentences, sep="\n")
     print(f"{advice.n_used} of {shown_rows(advice.n_rows)}, {advice.n_classes} classes, {advice.n_folds} folds")
     print(advice)
@@ -186,8 +185,7 @@ def run_compare(asked: Namespace) -> int:
         print(f"{shown_rows(found.n_rows)}, {found.n_classes} classes")
         print(found)
         for name, problem in problems.items() if asked.confidence else ():
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", CalibrationWarning)  # the metrics that were asked for have warned
+            with warnings.catch_warnings(action="ignore", category=CalibrationWarning):  # the metrics have warned
                 judged = assess(**rows_of(problem), level=level, n_resamples=draws, rng=asked.seed)
             print(f"{name}: {' '.join(judged.verdict.sentences)}")
     return end_of(failed)

@@ -20,9 +20,9 @@ from calibrant._core.rows import OF_CALIBRATOR, Problem
 from calibrant._core.threads import ahead
 from calibrant.calibrators.base import BinaryCalibrator, Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import for_classes
-from calibrant.calibrators.classifier import Method, default_of
+from calibrant.calibrators.classifier import default_of
 from calibrant.calibrators.evidence import MANY_NUMBERS
-from calibrant.calibrators.safe import SafeCalibrator
+from calibrant.calibrators.safe import Method, SafeCalibrator
 from calibrant.cli import inputs
 from calibrant.interop import export
 from calibrant.interop.arrow_batches import said_at

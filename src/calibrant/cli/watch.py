@@ -21,8 +21,9 @@ from calibrant._core.checks import refuse, require
 from calibrant._core.checksum import checksum_of
 from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_named
 from calibrant.interop.columns import MISSING, FileTable, Values
+from calibrant.interop.readers import require_found
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, write_rows
-from calibrant.interop.writing import STREAMED, home_of, local_files, require_free, warn_of_unread, whole_file
+from calibrant.interop.writing import home_of, local_files, require_free, warn_of_unread, whole_file
 from calibrant.monitoring import Monitor, MonitorTable
 from calibrant.monitoring.state import in_order, of_a_state, options_of
 
@@ -49,9 +50,7 @@ def _files(name: str) -> Iterator[WatchedFile]:
     if files == [path.absolute()] or not (files or path.is_dir()):
         yield WatchedFile(name, path.stem)
         return
-    if not files:
-        must = f"{name} must hold files that end in {', '.join(STREAMED)}"
-        raise FileNotFoundError(f"{must}; it holds none. Check the path.")
+    require_found(name, files)
     warn_of_unread(name, path)
     home = home_of(path)
     for file in files:
@@ -330,7 +329,7 @@ def run_monitor(arguments: Namespace) -> int:
     """Add the rows of files to a monitor for each group, print the figures, and write and keep them."""
     files, output = files_of(arguments.files), None if arguments.output is None else Path(arguments.output)
     watch = Watch(arguments)
-    _require_places(arguments, [file.path for file in files], output)
+    _require_places(arguments, [*(file.path for file in files), *filter(None, [watch.reference])], output)
     with nullcontext() if watch.before is None else of_a_state():
         for file in files:
             watch.add(file)
@@ -360,10 +359,8 @@ def run_monitor(arguments: Namespace) -> int:
     return int(new > 0)
 
 
-def _require_places(arguments: Namespace, files: list[str], output: Path | None) -> None:
+def _require_places(arguments: Namespace, inputs: list[str], output: Path | None) -> None:
     """Refuse places to write to that are taken, or are read."""
-    _, reference = reference_of(arguments.reference)
-    inputs = [*files, *([] if reference is None else [reference])]
     if arguments.state is not None:
         require_free(Path(arguments.state), force=True, inputs=inputs)  # it goes on from what stands there
         inputs.append(arguments.state)

@@ -18,6 +18,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant.binning import Binning, as_binning
 from calibrant.curves import reliability
+from calibrant.curves.simplex import require_map
 from calibrant.notions import Binary, Notion, as_notion
 
 Map = Callable[[FloatArray], npt.ArrayLike]
@@ -122,7 +123,7 @@ def calibration_map(
     """
     if not isinstance(y_true, _rows.InBatches):
         checks.together(y_true=y_true, y_prob=y_prob)
-    checks.whole("resolution", resolution, least=2, hint="1001 is usual")
+    checks.whole("resolution", resolution, least=2, most=10**6, hint="1001 is usual")
     notion, maps = _maps_of(calibrator)
     curve = None
     if y_true is not None:
@@ -142,6 +143,7 @@ def calibration_map(
 
 def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
     """Return what is mapped, if the calibrator says so, and a function of scores for each of its problems."""
+    require_map(calibrator)
     if hasattr(calibrator, "calibrators_"):
         # ByNotion: None is the pooled map, and without one leaves scores as they are.
         used = [one or calibrator.pooled_ for one in calibrator.calibrators_]
@@ -152,8 +154,6 @@ def _maps_of(calibrator: Any) -> tuple[Notion | None, list[Map]]:
         must, got = "calibrator must map one score at a time", f"{calibrator!r} for {n_classes} classes"
         checks.require(n_classes <= 2, must, got=got, hint=hint, error=TypeError)
         return as_notion("binary"), [partial(_predicted, calibrator)]
-    must = "calibrator must be a fitted calibrator or a function"
-    checks.require(callable(calibrator), must, value=calibrator, hint="Pass one of these", error=TypeError)
     return None, [calibrator]
 
 

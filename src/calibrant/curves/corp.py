@@ -50,10 +50,10 @@ def _band(
     if band == "simultaneous":
         must = "sample_weight must be whole for a simultaneous band, which counts rows"
         hint = "Pass band='confidence', or weights that are numbers of rows"
-        require(ordered.is_whole, must, got="other weights", hint=hint)
+        require(ordered.problem.weights.are_counts, must, got="other weights", hint=hint)
         lower, upper = simultaneous_band(ordered.weight, ordered.outcome_sum, level)
         return np.minimum(lower[at], fit), np.maximum(upper[at], fit)
-    rate, more = ordered.score, 1.0 / ordered.rows_per_weight
+    rate, more = ordered.score, 1.0 / ordered.problem.weights.rows_per_weight
     if band == "confidence":
         rate = steps.at_each_score((steps.rate * steps.weight + more) / (steps.weight + 2.0 * more))
     fits = []
@@ -283,7 +283,7 @@ def _panel(
         none, nan = np.empty(0), float("nan")
         return CorpPanel(name, none, none, none, none, none, none, none, none, HISTOGRAM(problem), nan, nan, nan, nan)
     ordered = Ordered.of(problem)
-    steps, at = isotonic_fit(ordered), places(ordered.score)
+    steps, at = isotonic_fit(ordered), places_shown(ordered.score)
     lower, upper = _band(band, ordered, steps, at, level, n_draws, rng) if band else np.full((2, at.size), np.nan)
     loss = squared_error
     terms = corp_of_cells(problem, loss) if isinstance(problem, CellProblem) else corp_terms(ordered, loss)
@@ -297,7 +297,7 @@ def _panel(
     )
 
 
-def places(score: FloatArray) -> IntArray:
+def places_shown(score: FloatArray) -> IntArray:
     """Return the numbers of the distinct scores at which a band stands."""
     if score.size <= MOST_PLACES:
         return np.arange(score.size)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,12 +14,12 @@ from scipy.special import ndtri
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, flag, fraction, refuse, require
+from calibrant._core.checks import as_level, choice, flag, refuse, require
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import Problem
 from calibrant.binning import Binning, Bins, as_binning
-from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics.bin_losses import clopper_pearson as accepted_by_clopper_pearson
+from calibrant.exceptions import warn
+from calibrant.metrics.bin_losses import accepted
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import BinTable, Predictions, cells_of
 
@@ -39,7 +38,7 @@ def interval_of(
     if interval == "consistency":
         return consistency_interval(bins.mean_prob, n, level)
     if interval == "clopper-pearson":
-        return clopper_pearson_interval(events, n, level)
+        return accepted("clopper-pearson", events, n, level)
     return wilson_interval(events, n, level) if interval else (np.full(n.shape, np.nan), np.full(n.shape, np.nan))
 
 
@@ -52,13 +51,6 @@ def wilson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[Fl
         reach = z / (1.0 + z**2 / n) * np.sqrt(rate * (1.0 - rate) / n + z**2 / (4.0 * n**2))
     # The exact bounds at no event and at nothing but events are 0 and 1; rounding would leave 1e-17.
     return np.where(events == 0, 0.0 * rate, centre - reach), np.where(events == n, 1.0 + 0.0 * rate, centre + reach)
-
-
-def clopper_pearson_interval(events: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Rates at which as many events, or as few, have probability level / 2; NaN where n is zero."""
-    held, ends = n > 0, np.full((2, *n.shape), np.nan)
-    ends[:, held] = accepted_by_clopper_pearson(events[held], n[held], level)
-    return ends[0], ends[1]
 
 
 def consistency_interval(mean_prob: FloatArray, n: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
@@ -223,13 +215,9 @@ def curve_of_sums(
 
 def require_level(level: float) -> None:
     """Refuse a level that is no fraction."""
-    if (given := fraction("level", level, hint="For 95 % intervals pass level=0.05")) > 0.5:
-        warnings.warn(
-            f"level is one minus the coverage; {level!r} makes {1 - given:.0%} intervals. For {given:.0%} intervals pass "
-            f"level={1 - given:g}.",
-            CalibrationWarning,
-            stacklevel=3,
-        )
+    if (given := as_level(level)) > 0.5:
+        made = f"{level!r} makes {1 - given:.0%} intervals"
+        warn(f"level is one minus the coverage; {made}. For {given:.0%} intervals pass level={1 - given:g}.")
 
 
 # What stands for a bin in a reliability diagram

@@ -148,7 +148,7 @@ def require_map(calibrator: Any) -> None:
     """Refuse what maps no forecast, a binning and the class of a calibrator among it."""
     fits = hasattr(calibrator, "predict_proba") or callable(calibrator)
     must = "calibrator must be a fitted calibrator or a function"
-    hint = "Pass one of these, such as CanonicalBinning(binning).fit(y_prob, y_true)"
+    hint = "Pass one of these; a binning within CanonicalBinning(binning).fit(y_prob, y_true)"
     no_map = isinstance(calibrator, (type, SimplexBinning))
     require(fits and not no_map, must, value=calibrator, hint=hint, error=TypeError)
 

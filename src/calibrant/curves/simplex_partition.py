@@ -264,8 +264,7 @@ def simplex_points(
     require(n_columns in CORNERS, must, given=f"y_prob has {n_columns}", hint=hint)
     n = problem.weights.n_rows
     drawn = np.arange(n) if n <= most else drawn_places(n, int(most), np.random.default_rng(seed))
-    ends = np.cumsum(problem.weights.values if problem.weights.are_counts else np.ones(n))
-    chosen = np.searchsorted(ends, np.sort(drawn), side="right")
+    chosen = np.searchsorted(np.cumsum(problem.weights.times), np.sort(drawn), side="right")
     prob, classes = problem.prob[chosen], tuple(str(label) for label in problem.classes.tolist())
     calibrated, splits, name = None, None, ""
     if calibrator is not None and np.ndim(calibrator) == 2:

@@ -14,11 +14,11 @@ from scipy import special
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import fraction, require, resamples
+from calibrant._core.checks import as_level, fraction, require, resamples
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray, Weights
-from calibrant.decisions.thresholds import event_of, in_precision, named_events, panel_named
-from calibrant.notions import Notion
+from calibrant.decisions.thresholds import in_precision, named_events, panel_named
+from calibrant.notions import Notion, event_of
 from calibrant.sums.draws import Rng, as_rng, require_drawable
 
 # Risk-coverage curves
@@ -137,7 +137,7 @@ def risk_coverage_curve(
     (0.0625, 0.0)
     """
     n_resamples = resamples(n_resamples, least=0, hint="1000 is usual")
-    level = fraction("level", level, hint="For 95 % intervals pass level=0.05")
+    level = as_level(level)
     generator, panels = as_rng(rng), []
     for name, problem in named_events(y_true, y_prob, notion, data).items():
         panels.append(_risk_of(name, _Ranked.of(problem), problem.weights, level, n_resamples, generator))
@@ -168,7 +168,7 @@ class _Ranked:
 def _risk_of(
     name: str, ranked: _Ranked, weights: Weights, level: float, n_resamples: int, rng: np.random.Generator
 ) -> RiskOfForecast:
-    weight = weights.values if weights.are_counts else weights.values * weights.rows_per_weight
+    weight = weights.values * weights.rows_per_weight
     rows, errors = ranked.sums(weight)
     answered = rows.cumsum()
     drawn = [areas(*ranked.sums(each)) for each in _resampled(weights, weight, n_resamples, rng)] or [(np.nan, np.nan)]

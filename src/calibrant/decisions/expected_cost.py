@@ -12,7 +12,7 @@ import numpy.typing as npt
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions
-from calibrant._core.checks import number, require, resamples
+from calibrant._core.checks import as_level, require, resamples
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem
 from calibrant.binning.bins import Ordered
@@ -357,7 +357,7 @@ def decision_curve(
     array([0.25])
     """
     n_resamples = resamples(n_resamples, least=0, hint="1000 is usual")
-    level = number("level", level, above=0.0, below=1.0, hint="For 95 % intervals pass level=0.05")
+    level = as_level(level)
     generator = as_rng(rng)
     at = as_places("threshold", THRESHOLDS if threshold is None else threshold)
     in_vain = "At 1 no number of events found outweighs one row treated in vain: pass 0.99"

@@ -14,9 +14,9 @@ from calibrant._core.arrays import FloatArray, first, ratio
 from calibrant._core.border import DataOptions, Input, as_problem
 from calibrant._core.checks import distinct_names, each, number, require, some, together
 from calibrant._core.result import Result, Table, frame
-from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Rows, as_simplex
+from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Rows, as_simplex
 from calibrant.decisions.prior_shift import as_event_share, classes_of, numbers_of, received
-from calibrant.notions import Notion, as_notion
+from calibrant.notions import Notion, event_of
 
 # Cost matrices: a row for each true class, a column for each decision
 
@@ -333,18 +333,6 @@ def named_events(
     some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
     distinct_names("forecasts", forecasts)
     return {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}
-
-
-def event_of(problem: Problem, notion: str | Notion | None) -> BinaryProblem:
-    """Return the one binary problem of a notion; by default that of the event of two classes."""
-    is_said, got = notion is not None or problem.classes.size == 2, f"{problem.classes.size} classes"
-    hint = "Say which one: notion=OneVsRest(name), or notion='confidence' for accepting a prediction"
-    require(is_said, "y_prob must speak of one event", got=got, hint=hint)
-    chosen = as_notion(notion, problem)
-    events = list(chosen.split(problem))
-    got, hint = f"{chosen.name!r}, which speaks of {len(events)}", "Choose one: notion=OneVsRest(name)"
-    require(len(events) == 1, "notion must speak of one event", got=got, hint=hint)
-    return events[0]
 
 
 def panel_named(panels: tuple[P, ...], name: str) -> P:

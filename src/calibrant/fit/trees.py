@@ -205,7 +205,7 @@ def fold_losses(
     ordered = Ordered.of(kept)
     tree = isotonic_tree(Blocks.of(ordered, softening), most)
     last = tree.cut.size + 1
-    added = [a / ordered.rows_per_weight for a in smoothings]
+    added = [a / ordered.problem.weights.rows_per_weight for a in smoothings]
     return path_loss(tree, held, np.array([last]) if only_last else _stages(last), added)
 
 

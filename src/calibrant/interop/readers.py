@@ -83,13 +83,14 @@ def _files(address: str) -> Iterator[File]:
 
     system, files = fs.LocalFileSystem(), local_files(path)
     is_file = [file.as_posix() for file in files] == [path.absolute().as_posix()]
-    _require_found(address, files, is_there=os.path.lexists(path) or is_pattern(address))
+    require_found(address, files, is_there=os.path.lexists(path) or is_pattern(address))
     warn_of_unread(address, path)
     for file in files:
         yield File(system, file.as_posix(), address if is_file else str(file), is_local=True)
 
 
-def _require_found(address: str, files: Sequence[object], *, is_there: bool) -> None:
+def require_found(address: str, files: Sequence[object], *, is_there: bool = True) -> None:
+    """Refuse an address under which there is nothing, or no table."""
     if not is_there:
         raise FileNotFoundError(f"the file must exist; got {address}. Check the path.")
     if not files:
@@ -117,7 +118,7 @@ def _remote_files(address: str) -> Iterator[File]:
     if info.type == fs.FileType.Directory:
         below = (one for one in system.get_file_info(fs.FileSelector(path, recursive=True)) if one.is_file)
         found = sorted(one.path for one in below if is_table(one.path.removeprefix(path).strip("/")))
-    _require_found(address, found, is_there=info.type != fs.FileType.NotFound)
+    require_found(address, found, is_there=info.type != fs.FileType.NotFound)
     for one in found:
         yield File(system, one, address if found == [path] else one)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from glob import escape, glob, has_magic
@@ -13,7 +12,7 @@ from shutil import rmtree
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from calibrant.exceptions import CalibrationWarning
+from calibrant.exceptions import warn
 
 # Files of this machine that a path, a folder or a pattern stands for
 
@@ -89,7 +88,7 @@ def warn_of_unread(address: str, path: Path) -> None:
         more = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
         what = f"{address} holds {unread[0].name}{more}, not read"
         cure = f"unpack what is compressed, or name *{PACKED_CSV}, write Parquet, Feather or CSV, and name what links lead to"
-        warnings.warn(f"{what}: {cure}.", CalibrationWarning, stacklevel=2)
+        warn(f"{what}: {cure}.")
 
 
 def _is_unread(path: Path) -> bool:

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, gammaln, stdtrit
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import choice, no_class, number, require, under_word
+from calibrant._core.checks import choice, fraction, no_class, require, under_word
 from calibrant._core.rows import Approximate, BinaryProblem, BoolArray, IntArray
 from calibrant.binning import Bins
 from calibrant.binning.bins import Ordered
@@ -246,7 +246,7 @@ def outside(score: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArra
 def require_test(test: object, level: object) -> None:
     """Refuse a test that is not known, and a level that is no fraction."""
     choice("test", test, ACCEPTED)
-    number("level", level, above=0.0, below=1.0, hint="For tests at 5 % pass level=0.05")
+    fraction("level", level, hint="For tests at 5 % pass level=0.05")
 
 
 def _halved(is_low: Callable[[FloatArray], BoolArray], low: FloatArray, high: FloatArray) -> Ends:

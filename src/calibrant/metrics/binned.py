@@ -7,7 +7,7 @@ from typing import Unpack
 import numpy.typing as npt
 
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import number, resamples
+from calibrant._core.checks import as_level, resamples
 from calibrant.binning import Binning, EqualMass, as_binning
 from calibrant.binning.isotonic import BoundedIsotonic
 from calibrant.lenses import InBins
@@ -157,7 +157,7 @@ def estimate_calibration_error(
     >>> found.lower <= found.debiased <= found.upper, found.pvalue > 0.05
     (True, True)
     """
-    number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05")
+    as_level(level)
     resamples(n_resamples, hint="500 is usual")
     size = NormOfBins.of(loss, norm, across)
     metric = ThroughLens(

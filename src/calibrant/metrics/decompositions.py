@@ -873,7 +873,7 @@ def _fit(ordered: Ordered, extra: float = 0.0) -> FloatArray:
 def _saving(ordered: Ordered, before: FloatArray, after: FloatArray) -> tuple[float, float]:
     """Mean and standard error of what squared error falls by, where the events have the rates ``after``."""
     weight = squares = ordered.weight
-    if not ordered.is_whole:
+    if not ordered.problem.weights.are_counts:
         squares = np.add.reduceat(ordered.problem.weight[ordered.order] ** 2, ordered.starts)
     event, other = (before - 1.0) ** 2 - (after - 1.0) ** 2, before**2 - after**2
     mean = float(weight @ (after * event + (1.0 - after) * other) / weight.sum())

@@ -379,16 +379,9 @@ class Cells:
         all_of_them = slice(None) if held.all() else held  # a view: to choose all by a mask is to copy them
         parts = [all_of_them] if size.is_joint else [held & (self.part == j) for j in np.unique(self.part[held])]
         weights = [self.weight[rows] for rows in parts]
-        if size.is_joint:  # its cells are bins
-            return Sizes(
-                lambda deviations: [deviations[:, all_of_them] / weights[0]],
-                partial(size.of_seen, [], weights),
-                shrinks=size.shrinks,
-            )
-        scores = [self.prob[rows] for rows in parts]
         views = [
-            lens.over_cells(BinaryProblem(p, np.zeros(p.size, dtype=bool), Weights(w)))
-            for p, w in zip(scores, weights, strict=True)
+            lens.over_cells(BinaryProblem(self.prob[rows], np.zeros(w.size, dtype=bool), Weights(w)))
+            for rows, w in zip(parts, weights, strict=True)
         ]
         return Sizes(
             lambda deviations: [

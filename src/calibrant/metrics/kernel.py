@@ -27,7 +27,7 @@ from calibrant.metrics.estimate import POWER, Cells, Estimate, Resampling, Sizes
 from calibrant.metrics.kinds import Own, YProb
 from calibrant.metrics.noise import noise_of
 from calibrant.notions import Notion, NotionLike, Part, as_notion
-from calibrant.sums.draws import Bootstrap, CellArray, drawn_places, labels_of
+from calibrant.sums.draws import Bootstrap, CellArray, few_rows, labels_of
 
 # The calibration error of whole forecasts: class rates in each cell of the simplex, against the mean forecast there
 
@@ -586,9 +586,7 @@ def with_few_rows(problem: Problem, notion: Notion | None) -> Problem:
     order: IntArray = np.arange(times.size)
     for key in (simplex.weight, simplex.label, content_key(simplex.prob)):
         order = order[np.argsort(key[order], kind="stable")]  # as numpy.lexsort, which no interrupt ends
-    drawn = np.searchsorted(np.cumsum(times[order]), drawn_places(n, most, np.random.default_rng(0)), side="right")
-    rows, count = np.unique(order[drawn], return_counts=True)
-    return simplex.at(rows, simplex.weights.like(count * simplex.weights.importance[rows]))
+    return few_rows(simplex.at(order), most, np.random.default_rng(0))
 
 
 def pairs_of(problem: Problem, notion: Notion | None, bandwidth: float | None) -> Iterator[Pairs]:

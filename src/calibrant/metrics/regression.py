@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,7 @@ from scipy.special import expit, ndtr, ndtri
 from calibrant._core.arrays import EPSILON, FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.rows import BinaryProblem, Problem, as_simplex
-from calibrant.exceptions import CalibrationWarning, warn
+from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Recalibration, recalibration_of
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Own
@@ -228,7 +227,7 @@ def _undefined(name: str, value: float, fit: Recalibration, problem: BinaryProbl
 
 
 def _warn(must: str, got: str, answer: str, problem: BinaryProblem) -> None:
-    warnings.warn(f"{must}; {got}{_where(problem)}, and {answer}. Pass more rows.", CalibrationWarning, stacklevel=6)
+    warn(f"{must}; {got}{_where(problem)}, and {answer}. Pass more rows.")
 
 
 def _where(problem: BinaryProblem) -> str:

@@ -13,7 +13,6 @@ from scipy.special import ndtri, stdtrit
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem, refuse_rows
-from calibrant._core.checks import require
 from calibrant._core.result import Record, Result, Table
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, mean_of
 from calibrant.binning.bins import Ordered
@@ -22,7 +21,7 @@ from calibrant.exceptions import warn
 from calibrant.fit.isotonic import isotonic_fit_of
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Own, YProb, YTrue
-from calibrant.notions import Binary, Notion, NotionLike, as_notion
+from calibrant.notions import Binary, Notion, NotionLike, as_notion, event_of
 from calibrant.sums.sums import CellProblem
 
 # Events and non-events in the order of their scores: what the points of a ROC curve and the areas are made of
@@ -246,8 +245,9 @@ def roc_convex_hull(
     [0.0, 0.5, 1.0, 1.0]
     """
     problem = as_problem(y_true, y_prob, all_rows="the hull of a ROC curve", **data)
-    words = _of_one_problem(notion, problem)
-    (binary,) = words.split(problem)
+    curve = "roc_curve, which has a hull for each class"
+    hint = f"Pass notion=OneVsRest(0) for the first class, 'confidence' for the predicted one, or call {curve}"
+    binary = event_of(problem, notion, hint)
     warn_of_one_kind([binary], "the hull of a ROC curve")
     points = roc_panel(binary)
     threshold, fpr, tpr = (getattr(points, name)[points.vertex] for name in COLUMNS)
@@ -271,18 +271,6 @@ def warn_of_one_kind(problems: list[BinaryProblem], what: str) -> None:
         f"{what} must have rows with and without the event; got {kind}{name}{more}, and the area is set to nan. "
         "Pass rows of both kinds."
     )
-
-
-def _of_one_problem(notion: NotionLike, problem: Problem) -> Notion:
-    curve = "roc_curve, which has a hull for each class"
-    hint = f"Pass notion=OneVsRest(0) for the first class, 'confidence' for the predicted one, or call {curve}"
-    came, fits = f"a table of {problem.classes.size} classes", notion is not None or problem.classes.size <= 2
-    require(fits, "a hull is that of one event", got=came, hint=hint)
-    words = as_notion(notion, problem)
-    given = f"notion {words.name!r} makes {(several := words.n_parts(problem))} problems"
-    hint = f"Pass notion=OneVsRest(0) for the first class, or call {curve}"
-    require(several == 1, "a hull is that of one event", given=given, hint=hint)
-    return words
 
 
 # An area under a ROC curve as a mean of placements, with what each row does to it
@@ -352,15 +340,16 @@ def of_placements(weights: Weights, label: IntArray, placed: FloatArray, n_class
     for k in range(n_classes):
         own = label == k
         held, values = weights.values[own], placed[own]
+        variance = held if weights.are_counts else held**2
         total = float(held.sum())
-        mean, rows = float(held @ values) / total, total if weights.are_counts else total**2 / float(held @ held)
+        mean, rows = float(held @ values) / total, total**2 / float(variance.sum())
         value += mean / 2.0
         fewest = min(fewest, rows)
         if rows < 1.5:  # the largest variance of a mean between the ends
             part = max(0.0, mean * (highest - mean)) / rows
             unseen += part
         else:
-            pull = (np.sqrt(held) if weights.are_counts else held) / total * np.sqrt(rows / (rows - 1.0))
+            pull = np.sqrt(variance) / total * np.sqrt(rows / (rows - 1.0))
             influence[own] = pull * (values - mean)
             part = float(influence[own] @ influence[own])
         parts.append(Spread(part, max(1.0, rows - 1.0)))

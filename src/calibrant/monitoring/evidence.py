@@ -288,7 +288,7 @@ class Evidence:
 
     Attributes
     ----------
-    windows : Cells
+    windows : BetCells
         Sums of each window, arrays of shape (n_windows, ..., n_cells).
     cuts : tuple of Cut
         How cells are bet on together. The evidence is the mean over cuts.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input, as_problem
-from calibrant._core.checks import fraction, refuse, require, resamples, whole
+from calibrant._core.checks import as_level, fraction, refuse, require, resamples, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.result import DrawnResult, Picture, Table, in_columns
 from calibrant._core.rows import BoolArray, InBatches, IntArray, Problem, Rows, SimplexProblem
@@ -109,7 +109,7 @@ class MonitorTable(DrawnResult):
         *("ece", "ece_lower", "ece_upper", "noise_floor", "noise_upper", "log_loss", "impossible"),
         *("evidence", "drift_evidence"),
     )
-    _summary = "{notion}, windows={window:n}, rows={rows_in_all}, alarms={alarms:n}"
+    _summary = "{notion}, windows={window:n}, rows={rows:total}, alarms={alarms:n}"
     _picture = Picture(
         "calibration over time, over the noise, and the evidence with its alarms", "monitoring.monitor.plot_monitor"
     )
@@ -146,11 +146,6 @@ class MonitorTable(DrawnResult):
             Those of `to_frame`.
         """
         return self._table.of(self)
-
-    @property
-    def rows_in_all(self) -> int:
-        """Number of rows of all windows."""
-        return int(np.sum(self.rows))
 
     def __str__(self) -> str:
         """Return the table as text, with the alarms below it."""
@@ -449,7 +444,7 @@ class Monitor:
         MonitorTable
             A result with ``to_frame()`` and ``plot()``; printed, it is a table.
         """
-        fraction("level", level, hint="0.05 gives intervals of 95%")
+        as_level(level)
         resamples(n_resamples, hint="200 is usual")
         require(self.n_windows, "a monitor must have rows for a table", got="none", hint="Add some with update")
         look, n = self._look, self.n_windows

@@ -60,15 +60,15 @@ STYLE = (
 )
 
 
-def monitor_page(tables: Mapping[str, MonitorTable], *, title: str = "Calibration over time") -> str:
+def monitor_page(tables: Mapping[str, MonitorTable]) -> str:
     """Return a page of HTML that shows monitors by the names of their groups; one without a name stands alone."""
-    parts = []
+    parts, title = [], "Calibration over time"
     for name, table in tables.items():
         heading = f"<h2>{escape(name)}</h2>" if name else ""
         alarms = [f"<p class=alarm>{escape(str(alarm))}</p>" for alarm in table.alarms] or ["<p>No alarm.</p>"]
         parts.append(f"{heading}{''.join(alarms)}{_picture(table)}<pre>{escape(str(table))}</pre>")
-    head = f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>{escape(title)}</title><style>{STYLE}</style>"
-    return f"{head}<h1>{escape(title)}</h1>{''.join(parts)}</html>\n"
+    head = f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
+    return f"{head}<h1>{title}</h1>{''.join(parts)}</html>\n"
 
 
 def _picture(table: MonitorTable) -> str:
@@ -120,8 +120,8 @@ def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, R
         if name not in rows or found.event is None or min(events, others) < LEAST_EVENTS:
             continue
         given, level = dict(rows[name]), found.level
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)  # the assessment has said what there is to say
+        with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
+            # The assessment has said what there is to say.
             _, printed, smooth, deciles = _clinical(given, level, found.n_resamples)
             net = decision_curve(**given)
         own, other = ([one.weight.sum(), one.outcome_sum.sum(), one.score_sum.sum()] for one in (bins, deciles.bins))
@@ -377,8 +377,8 @@ def _assessed(found: Comparison) -> tuple[dict[str, Assessment], list[Comparison
     names = dict.fromkeys([found.first, found.recommended, *(one.name for one in others)])
     problems = {name: found.problems[name] for name in list(names)[:MOST_CANDIDATES]}
     rows, n = {name: rows_of(problem) for name, problem in problems.items()}, found.n_resamples
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # of the forecasts as they are it was said
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
+        # Of the forecasts as they are it was said.
         assessments = {name: assess(**own, level=found.level, n_resamples=n) for name, own in rows.items()}
     differences = list[Comparison]()
     if min(problem.weights.n_rows for problem in problems.values()) > 1:

@@ -12,7 +12,7 @@ from scipy import special
 
 from calibrant._core.arrays import EXACT, FloatArray, as_array, columns_of
 from calibrant._core.border import DataOptions, Named, as_problem
-from calibrant._core.checks import choice, fraction, number, of_type, refuse, require, resamples
+from calibrant._core.checks import as_level, choice, fraction, of_type, refuse, require, resamples
 from calibrant._core.registry import declare
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, Problem, Weights, as_simplex
@@ -140,11 +140,6 @@ def paired_difference(
     for name, problem in (("prob_a", a), ("prob_b", b)):
         measured.warn_impossible(problem, name)
     return difference_of(measured, a, b, as_level(level), n_resamples, as_rng(rng))
-
-
-def as_level(level: float) -> float:
-    """Return one minus the coverage of an interval, if it is a fraction."""
-    return float(number("level", level, above=0.0, below=1.0, hint="For a 95 % interval pass level=0.05"))
 
 
 def pair_of(
@@ -685,7 +680,7 @@ def equivalence_test(
             "meaning. Pass 'ece' or 'ks-error'; estimate_calibration_error gives its expected value under calibration",
         )
     bound = fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
-    level = fraction("level", level, hint="For 95 % confidence pass level=0.05")
+    level = as_level(level)
     resamples(n_resamples, hint="1000 is usual")
     value, shifts = _shifts(residuals, measured.name, n_resamples, as_rng(rng))
     reached = value - bound + TIE * (value + bound)

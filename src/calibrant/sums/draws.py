@@ -283,6 +283,13 @@ def drawn_places(total: float, n: int, rng: np.random.Generator) -> npt.NDArray[
     return rng.choice(int(total), n, replace=False) if total < EXACT else rng.random(n) * float(total)
 
 
+def few_rows(problem: Problem, n: int, rng: np.random.Generator) -> Problem:
+    """Return so many rows of a problem, drawn without replacement; a whole weight is that many rows."""
+    ends = np.cumsum(problem.weights.times)
+    rows, times = np.unique(np.searchsorted(ends, drawn_places(ends[-1], n, rng), side="right"), return_counts=True)
+    return problem.at(rows, problem.weights.like(times * problem.weights.importance[rows]))
+
+
 def require_drawable(number: float) -> None:
     """Refuse numbers of equal rows that are too large to draw from."""
     must = "sample_weight must be below 2**63 where each of the equal rows of a whole weight is drawn"

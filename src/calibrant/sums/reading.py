@@ -464,7 +464,8 @@ def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) 
 def _all_at_once(problem: Problem, plan: Plan, first: int | Numbers) -> Sums:
     """Sum what a plan asks for of rows of which what is made on the way is small enough, or that cannot be read in chunks."""
     weights, kept = problem.weights, None
-    if plan.keeps_rows and not weights.repeat_rows and weights.are_counts:
+    share_rows = plan.noise and not all(notion.one_score_a_row for notion, _ in plan.cells)
+    if share_rows and not weights.repeat_rows and weights.are_counts:
         kept = RowSample.of(as_simplex(problem), first, MOST)
     return Sums(
         plan=plan,

@@ -16,7 +16,7 @@ from calibrant._core.checks import refuse, require
 from calibrant._core.result import Record
 from calibrant._core.rows import EACH_A_ROW, BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights
 from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
-from calibrant.binning.bins import Partition, shown
+from calibrant.binning.bins import SUMS, Partition, shown
 from calibrant.notions import Binary, Notion
 from calibrant.sums.draws import CountArray, RowSample, Strata, is_upper
 
@@ -57,11 +57,6 @@ class Plan:
         """Ask for bins alone, each once."""
         return cls(cells=tuple(distinct(cells)), noise=noise)
 
-    @property
-    def keeps_rows(self) -> bool:
-        """Whether rows are kept: noise of cells that share rows has to be drawn."""
-        return self.noise and not all(notion.one_score_a_row for notion, _ in self.cells)
-
     def fitted_to(self, problem: Problem) -> Plan:
         """Return the plan with the notions decided, for all batches: fit it to one problem, and read each batch by it."""
         fitted = [notion.fitted_to(problem) for notion, _ in self.cells]
@@ -83,9 +78,6 @@ def distinct(things: Iterable[T]) -> list[T]:
         if thing not in found:
             found.append(thing)
     return found
-
-
-OF_BINS = ("weight", "score_sum", "outcome_sum")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +136,7 @@ class BinTable(Sequence[BinnedProblem]):
         names, shares, partitions, sizes, off = zip(*facts, strict=True)
         bins = problems[0].bins
         if len(problems) > 1:
-            columns = [np.concatenate([getattr(one.bins, name) for one in problems]) for name in ("count", *OF_BINS)]
+            columns = [np.concatenate([getattr(one.bins, name) for one in problems]) for name in SUMS]
             bins = Bins(partitions[0], *columns)
         strata = [one.strata for one in problems if one.strata is not None]
         return cls(
@@ -175,17 +167,11 @@ class BinTable(Sequence[BinnedProblem]):
     def __getitem__(self, k: int) -> BinnedProblem:  # type: ignore[override]
         """Return one problem."""
         number = range(len(self.names))[k]
-        own, every = slice(*self.starts[number : number + 2].tolist()), self.bins
+        own = slice(*self.starts[number : number + 2].tolist())
         return BinnedProblem(
             self.names[number],
             float(self.shares[number]),
-            Bins(
-                self.partitions[number],
-                every.count[own],
-                every.weight[own],
-                every.score_sum[own],
-                every.outcome_sum[own],
-            ),
+            Bins(self.partitions[number], *(getattr(self.bins, name)[own] for name in SUMS)),
             self.weights,
             None if self.strata is None else Strata(self.strata.count[:, own], self.strata.sums[:, :, own]),
             None if self.open is None else float(self.open[number]),
@@ -379,22 +365,18 @@ def _joint(one: Unit, other: Unit, rows_per_weight: float) -> Unit:
 
 def _plain(one: BinnedProblem) -> dict[str, Any]:
     bins = one.bins
-    sums = {name: getattr(bins, name).tolist() for name in ("edges", "count", *OF_BINS)}
+    sums = {name: getattr(bins, name).tolist() for name in ("edges", *SUMS)}
     strata = None if one.strata is None else one.strata.to_dict()
     return {"name": one.name, "share": one.share, **sums, "strata": strata}
 
 
 def _problem(plain: Mapping[str, Any], unit: Unit) -> BinnedProblem:
-    edges, *sums = (np.array(plain[name], dtype=np.float64) for name in ("edges", *OF_BINS))
-    count = np.array(plain["count"], dtype=np.intp)
+    edges, count, *sums = (np.array(plain[name], dtype=np.float64) for name in ("edges", *SUMS))
     is_whole = all(one.shape == (edges.size - 1,) for one in (count, *sums))
     require(
-        is_whole,
-        "each bin must have all its sums",
-        got="one that lacks some",
-        hint="Pass what was written down, as it is",
+        is_whole, "each bin must have all its sums", got="one that lacks some", hint="Pass what was written, as it is"
     )
-    bins = Bins(Edges(edges), count, *sums)
+    bins = Bins(Edges(edges), count.astype(np.intp), *sums)
     strata = None if plain["strata"] is None else Strata.from_dict(plain["strata"])
     return BinnedProblem(plain["name"], plain["share"], bins, unit, strata)
 
@@ -552,15 +534,10 @@ def _recut(one: BinnedProblem, binning: Binning) -> BinnedProblem:
     fine = FineCells(one)
     edges = between_cells(fine, binning(rounded(one)).edges)
     at = locate(edges, cells.right)
-    count, weight, scores, outcomes = (
-        np.bincount(at, values, edges.size - 1).astype(np.float64)
-        for values in (cells.count, cells.weight, cells.score_sum, cells.outcome_sum)
-    )
+    count, *sums = (np.bincount(at, getattr(cells, name), edges.size - 1).astype(np.float64) for name in SUMS)
     strata = None if one.strata is None else one.strata.put_together(at, is_upper(cells.edges), is_upper(edges))
     open_ = _open(fine, edges) if binning.cuts_by_weight else np.inf
-    return replace(
-        one, bins=Bins(Edges(edges), count.astype(np.intp), weight, scores, outcomes), strata=strata, open=open_
-    )
+    return replace(one, bins=Bins(Edges(edges), count.astype(np.intp), *sums), strata=strata, open=open_)
 
 
 def _open(cells: FineCells, edges: FloatArray) -> float:
