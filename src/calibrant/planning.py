@@ -83,6 +83,9 @@ POOL, MOST_NUMBERS = 20_000, 1 << 22
 
 USUAL_ACCURACY, USUAL_AUC = 0.8, 0.8
 
+MOST_COUNTED = 2.0**53
+"""Sum of counts up to which rows are drawn by their number."""
+
 STRAYS = {
     "over-confident": lambda log_prob, t: log_prob * np.exp(-t),
     "under-confident": lambda log_prob, t: log_prob * np.exp(t),
@@ -119,7 +122,7 @@ class Predictions:
 
     def drawn(self, n: int, truth: FloatArray, rng: np.random.Generator) -> tuple[SimplexProblem, FloatArray]:
         """Draw rows with replacement and labels from the truth; return the problem and the truth of its rows."""
-        if self.weights.are_counts:
+        if self.weights.are_counts and self.weights.total < MOST_COUNTED:
             ends = np.cumsum(self.weights.values)
             rows = np.searchsorted(ends, rng.integers(0, int(ends[-1]), n), side="right")
         else:

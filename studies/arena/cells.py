@@ -103,7 +103,9 @@ def _ours(word: str, y: np.ndarray, prob: np.ndarray, other: np.ndarray) -> np.n
 def _default(y: np.ndarray, prob: np.ndarray, other: np.ndarray) -> np.ndarray:
     from calibrant.calibrators.classifier import default_method
 
-    calibrator = default_method(prob.shape[1], len(y)).calibrator().set_params(labels=np.arange(prob.shape[1]))
+    calibrator = (
+        default_method(prob.shape[1], len(y)).calibrator(prob.shape[1]).set_params(labels=np.arange(prob.shape[1]))
+    )
     return np.asarray(calibrator.fit(prob, y).predict_proba(other))
 
 

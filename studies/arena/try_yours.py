@@ -130,7 +130,7 @@ def main(words: list[str] | None = None) -> None:
         sys.stderr.write(f"{number} {name}\n")
     verdict, listed = table_of(found)
     n, k = prob.shape
-    default = default_method(k, n - n // FOLDS).calibrator()
+    default = default_method(k, n - n // FOLDS).calibrator(k)
     command = shlex.join(["python", "-m", "studies.arena.try_yours", *(sys.argv[1:] if words is None else words)])
     page = TEXT.format(
         file=Path(chosen.file).name, command=command, n=n, k=k, folds=FOLDS, fits=FOLDS * chosen.repeats,

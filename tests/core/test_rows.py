@@ -38,8 +38,8 @@ def test_integer_weights_equal_repeated_rows(count):
     assert weights.are_rows == (max(count) == 1)
 
 
-@given(values=FRACTIONS, one=st.sampled_from([0.5, 1.25, 2.75, 2.0**53]))
-def test_with_one_fraction_or_more_than_can_be_counted_each_row_is_one_observation(values, one):
+@given(values=FRACTIONS, one=st.sampled_from([0.5, 1.25, 2.75]))
+def test_with_one_fraction_each_row_is_one_observation(values, one):
     w = np.array([*values, one])
     weights = Weights(w)
     assert not weights.are_counts

@@ -337,8 +337,8 @@ REFUSED = [
         (lambda level=level: BinTest(level=level), r"level must be a fraction in \(0, 1\); got")
         for level in (0.0, 1.0, -0.1, 5, float("nan"))
     ],
-    (lambda: weighing([1e16] * 5), r"sample_weight must hold .* a sum below 2\*\*53 where .*; got .* 5e\+1.\."),
-    (lambda: weighing([2.0**52, 2.0**52, 0, 0, 0]), r"with a sum below 2\*\*53 where .*; got .* 9.*e\+1"),
+    (lambda: weighing([1e16] * 5), r"sample_weight must have a sum below 2\*\*53 where .*; got 5e\+1.\."),
+    (lambda: weighing([2.0**52, 2.0**52, 0, 0, 0]), r"must have a sum below 2\*\*53 where .*; got 9.*e\+1"),
 ]
 OF_THE_WRONG_TYPE = [
     (lambda: of(loss=BinTest), r"loss must be a word or a function; got the class BinTest\. Pass BinTest\(\)\."),

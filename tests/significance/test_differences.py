@@ -16,7 +16,7 @@ from calibrant.metrics import observed_expected_ratio
 from calibrant.metrics.estimate import Sizes
 from calibrant.metrics.kinds import as_metric, metric_named
 from calibrant.significance import differences as paired
-from calibrant.significance import paired_difference
+from calibrant.significance import hosmer_lemeshow_test, paired_difference
 from calibrant.significance.differences import _shifts_of
 from calibrant.sums.draws import Bootstrap
 
@@ -309,6 +309,7 @@ def test_whole_weights_beyond_all_numbers_of_rows_are_tested():
     found = paired_test(y, a, b, metric="mean-brier", sample_weight=np.full(30, 2.0**60), n_resamples=99)
     assert found.pvalue == 0.01
     assert np.isfinite(found.null.values).all()
+    assert np.isfinite(hosmer_lemeshow_test(y, a, sample_weight=np.full(30, 2.0**60)).statistic)
 
 
 def test_a_function_is_compared_as_it_is_and_its_negative_turns_the_sides():

@@ -34,9 +34,6 @@ class Unit(NamedTuple):
     rows_per_weight: float
 
 
-MOST_COUNTED = 2.0**53
-"""Below it whole numbers are numbers of floating point, one by one; above it all numbers are whole."""
-
 EACH_A_ROW = Unit(are_counts=True, rows_per_weight=1.0)
 
 
@@ -44,9 +41,9 @@ EACH_A_ROW = Unit(are_counts=True, rows_per_weight=1.0)
 class Weights:
     """Weights of the rows of a problem, and what they mean.
 
-    If all are whole they are counts: each is a number of equal, independent rows. If any is a fraction, or their sum 2**53 or
-    more, all of them say how much a row counts and not how often it was seen: each row is one observation. That is decided for
-    a whole problem, and its parts follow, whatever their own weights are.
+    If all are whole they are counts: each is a number of equal, independent rows. If any is a fraction, all of them say how
+    much a row counts and not how often it was seen: each row is one observation. That is decided for a whole problem, and its
+    parts follow, whatever their own weights are.
 
     Attributes
     ----------
@@ -93,7 +90,7 @@ class Weights:
         """What they mean: whether they are counts, and how many rows a weight of one stands for."""
         if self.of_whole is not None:
             return self.of_whole
-        if self.is_unit or (self.total < MOST_COUNTED and np.array_equal(self.values, np.floor(self.values))):
+        if self.is_unit or np.array_equal(self.values, np.floor(self.values)):
             return EACH_A_ROW
         return Unit(are_counts=False, rows_per_weight=len(self) / self.total)
 

@@ -273,6 +273,10 @@ def _at_most(k: FloatArray, n: FloatArray, p: FloatArray) -> FloatArray:
 # The predictions of a problem, each tested against the events of its bin
 
 
+MOST_ROWS = 2.0**53
+"""Below it whole numbers are numbers of floating point, one by one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Verdicts:
     """The distinct scores of a problem in order, with the weight on each, its bin and whether its bin rejects it."""
@@ -295,9 +299,11 @@ def verdicts(problem: BinaryProblem, bins: Bins, test: TestName, level: float) -
     ValueError
         If weights are no counts, or sum to 2**53 or more: a test counts rows.
     """
-    where, hint = "where predictions are tested in their bins", "Pass numbers of equal rows, or leave sample_weight out"
-    must = f"sample_weight must hold whole numbers with a sum below 2**53 {where}, for a test counts rows"
-    require(problem.weights.are_counts, must, got=f"fractions, or a sum of {problem.weights.total:g}", hint=hint)
+    weights, where = problem.weights, "where predictions are tested in their bins, for a test counts rows"
+    hint = "Pass numbers of equal rows, or leave sample_weight out"
+    require(weights.are_counts, f"sample_weight must hold whole numbers {where}", got="fractions", hint=hint)
+    must = f"sample_weight must have a sum below 2**53 {where}"
+    require(weights.total < MOST_ROWS, must, got=f"{weights.total:g}", hint="Pass numbers of rows")
     ordered = Ordered.of(problem)
     at = bins.index(ordered.score)
     if test == "binomial":

@@ -269,9 +269,10 @@ def require_few(windows: int) -> None:
 
 def summed(problem: Problem, plan: Plan) -> Sums:
     """Sum rows; one of weight w is w rows. Rows that a scan keeps, to draw noise of several classes, are many: they go."""
-    must = "sample_weight of a monitor must be whole numbers with a sum below 2^53, each a number of equal rows"
-    got = f"fractions, or a sum of {problem.weights.total:.3g}"
-    require(problem.weights.are_counts, must, got=got, hint="Leave the weights out, or repeat rows")
+    must = "sample_weight of a monitor must be whole numbers, each a number of equal rows"
+    require(problem.weights.are_counts, must, got="fractions", hint="Leave the weights out, or repeat rows")
+    must, total = "sample_weight must be numbers of at most 2^53 rows in all", problem.weights.total
+    require(total <= LAST, must, got=f"{total:.3g}", hint="Leave the weights out")
     return replace(scan(problem, plan), kept=None)
 
 

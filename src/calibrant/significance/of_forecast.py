@@ -227,8 +227,10 @@ def quantiles(values: FloatArray, weights: Weights, shares: FloatArray, whole: f
         window = slice(first, min(last, step.size - 1) + 1)
         length = np.diff(np.clip(ends[window], start, start + 1.0), prepend=start)
         low, high = step[window][0], step[window][-1]
+        width = length.sum()  # of more than 2^53 rows 0
+        mean = length @ step[window] / width if width else low
         # The mean of equal steps is the step itself, and no rounded neighbour of it.
-        found[number] = np.clip(length @ step[window] / length.sum(), low, max(low, np.nextafter(high, -np.inf)))
+        found[number] = np.clip(mean, low, max(low, np.nextafter(high, -np.inf)))
     return found
 
 
