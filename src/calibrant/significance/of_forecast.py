@@ -224,7 +224,7 @@ def quantiles(values: FloatArray, weights: Weights, shares: FloatArray, whole: f
     found = np.empty(shares.size)
     for number, start in enumerate((ends[-1] - 1.0) * shares / whole):
         first, last = np.searchsorted(ends, start, side="right"), np.searchsorted(ends, start + 1.0, side="left")
-        window = slice(first, min(last, step.size - 1) + 1)
+        window = slice(first, max(first, min(last, step.size - 1)) + 1)
         length = np.diff(np.clip(ends[window], start, start + 1.0), prepend=start)
         low, high = step[window][0], step[window][-1]
         width = length.sum()  # of more than 2^53 rows 0
