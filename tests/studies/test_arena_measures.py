@@ -21,17 +21,10 @@ SOMETHING = {"brier": 0.5, "ece": 0.1, "accuracy": 0.9, "refinement": 0.4, "seco
 
 def results(table, sets, rows=100, n_classes=2):
     """One result a cell of a table: experiments x methods, the first without calibration."""
-    found = []
+    found, size = [], {"n_classes": n_classes, "rows": rows, "draws": 2}
     for i, (data_set, line) in enumerate(zip(sets, table, strict=True)):
         for name, loss in zip([NONE, *"abcdefgh"], line, strict=False):
-            facts = {
-                "data_set": data_set,
-                "model": f"m{i}",
-                "n_classes": n_classes,
-                "rows": rows,
-                "method": name,
-                "draws": 2,
-            }
+            facts = {"data_set": data_set, "model": f"m{i}", "method": name, **size}
             if np.isnan(loss):
                 found.append(Result(**facts, **NOTHING, seconds=30.0, note=TOO_SLOW))
             else:
