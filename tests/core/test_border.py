@@ -56,7 +56,6 @@ REFUSED = [
     ([0.0, 1.0, np.nan], P, {}, "class labels: integers, strings or booleans; got nan at index 2"),
     ([1e300, 1.0], COLUMN, {}, "class labels: integers, strings or booleans; got 1e+300 at index 0"),
     ([0.2, 0.7], [0, 1], {}, "got 0.2 at index 0, and 1 more. Unknown label type: continuous or NaN. If this is the"),
-    ([0.2, 0.7], [0, 1], {}, "If this is the forecast, exchange the two arguments."),
     ([1, -(10**400)], COLUMN, {}, "y_true must hold labels within the range of float64"),
     (P, Y, {}, "y_true must have one dimension, a label a row; got shape (3, 3)"),
     (np.eye(3), P, {}, "If it is one-hot encoded, pass y_true.argmax(axis=1)"),
