@@ -109,6 +109,13 @@ def test_prefit_calibrates_on_the_given_rows_once_it_is_fitted(data):
     assert fitted.pairs_[0][1].temperature_ == by_hand.temperature_
 
 
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was(data):
+    fitted = CalibratedClassifier(GaussianNB(), "temperature", cv=3).fit(*data)
+    with pytest.raises(ValueError, match="two classes"):
+        fitted.fit(data[0], np.zeros(400))
+    assert fitted.classes_.size == 3
+
+
 def test_prefit_knows_the_classes_of_the_estimator_where_the_rows_lack_one(data):
     X, y = data
     estimator = GaussianNB().fit(X, y)
@@ -426,6 +433,11 @@ def test_without_routing_weights_go_to_estimator_and_calibrator(numbered):
 def test_without_routing_an_estimator_that_takes_no_weights_is_told_of(numbered, model):
     with pytest.warns(CalibrationWarning, match="takes no sample_weight: only the calibrator uses the weights"):
         CalibratedClassifier(model, cv=3).fit(*numbered, sample_weight=WEIGHT)
+
+
+def test_without_routing_nothing_is_said_where_a_step_of_a_pipeline_gets_the_weights(numbered):
+    model = CalibratedClassifier(make_pipeline(StandardScaler(), LogisticRegression()), "temperature", cv=3)
+    model.fit(*numbered, sample_weight=WEIGHT, logisticregression__sample_weight=WEIGHT)  # a warning is an error
 
 
 def test_without_routing_other_keywords_go_to_the_estimator_cut_to_its_rows(numbered):

@@ -344,6 +344,11 @@ AT = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
 numbers = st.lists(st.tuples(st.integers(-4, 4), st.integers(1, 3)), min_size=1, max_size=12)
 
 
+def test_of_a_single_score_the_map_rises_and_is_no_rounding():
+    fitted = EvidenceScaling().fit(np.full(100, 0.15107707), np.arange(100) % 3 == 0)
+    assert (np.diff(fitted.calibrate(np.linspace(0.05, 0.95, 9))) > 0).all()
+
+
 @given(rows=numbers)
 def test_quantiles_turn_with_the_axis_and_weights_are_repeated_rows(rows):
     x, weight = np.array(rows, dtype=float).T

@@ -93,6 +93,7 @@ OPTION_VALUES = [
     (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=0.0), r"bandwidth must be a number, at least 0\.001 and at"),
     (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=2), r"at least 0\.001 and at most 1"),
     (lambda: cb.paired_test(WORDS, P, P**2), r"the probability speaks of: pos_label='no' or pos_label='yes'\."),
+    (lambda: cb.PlattScaling().fit(P, WORDS), r"speaks of: labels=\['yes', 'no'\] or labels=\['no', 'yes'\]\."),
     (lambda: paired_difference(Y, P, BOTH), r"Compare forecasts of the same rows and classes\."),
     (lambda: cb.advise(Y, P, n_folds=1), r"Pass n_folds=5\."),
     (lambda: paired_difference(Y, P, P**2, level=95), r"For 95 % intervals pass level=0\.05\."),

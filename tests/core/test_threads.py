@@ -29,6 +29,10 @@ def test_blas_has_one_thread_in_the_block_and_then_as_many_as_before():
         with threads.one_blas_thread():
             assert set(blas()) == {1}
         assert set(blas()) == {1}
+        other = threads.one_blas_thread()
+        other.__enter__()  # as in another thread, which is not ready yet
+    assert set(blas()) == {1}
+    other.__exit__(None, None, None)
     assert set(blas()) == {2}
 
 

@@ -94,9 +94,7 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
         broken = ~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array, dtype=np.float64) > LARGEST)
         if broken.any():
             at = int(np.argmax(broken))
-            hint = (
-                "If this is the forecast, the call is metric(y_true, y_prob)." if name == "y_true" else "Convert them."
-            )
+            hint = "If this is the forecast, exchange the two arguments." if name == "y_true" else "Convert them."
             raise ValueError(
                 f"{name} must hold class labels: integers, strings or booleans; got {array[at]} at index {at}"
                 f"{more(broken)}. Unknown label type: continuous or NaN. {hint}"
@@ -115,7 +113,7 @@ def _way_out(name: str, array: npt.NDArray[Any]) -> str:
             f"Each column of zeros and ones is an event of its own (multilabel): pass one column at a time, "
             f"np.asarray({name})[:, k] with np.asarray(y_prob)[:, k]."
         )
-    return f"If it is one-hot encoded, pass {name}.argmax(axis=1); if it is the forecast, the call is metric(y_true, y_prob)."
+    return f"If it is one-hot encoded, pass {name}.argmax(axis=1); if it is the forecast, exchange the two arguments."
 
 
 def _are_below(truth: Labels, n_classes: int) -> bool:
@@ -124,7 +122,12 @@ def _are_below(truth: Labels, n_classes: int) -> bool:
 
 
 def classes_of_score(
-    truth: Labels, *, labels: Sequence[Any] | None, pos_label: Any = None, named: Named = USUAL
+    truth: Labels,
+    *,
+    labels: Sequence[Any] | None,
+    pos_label: Any = None,
+    named: Named = USUAL,
+    remedies: Remedies = row_sums.USUAL,
 ) -> Labels:
     """The negative and the positive label of one column of probabilities."""
     require_label("pos_label", pos_label)
@@ -156,7 +159,9 @@ def classes_of_score(
     if seen <= {0, 1}:
         return np.array([0, 1])
     if not seen <= {-1, 1}:
-        choices = " or ".join(f"pos_label={label!r}" for label in present.tolist())
+        names = [repr(label) for label in present.tolist()]
+        others = names[::-1] if len(names) == 2 else ["..."]
+        choices = " or ".join(map(remedies.event.format, names, others))
         must = f"{named.truth} must be 0 and 1 when {named.forecast} is one column"
         hint = "Say which label the probability"
         refuse(must, got=some(present), hint=f"{hint} speaks of: {choices}")
@@ -456,7 +461,7 @@ def as_problem(
             outcome, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
             classes = OF_A_PAIR
         else:
-            classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named)
+            classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named, remedies=remedies)
             outcome, predicted = (truth == classes[1])[kept], None
         return BinaryProblem(
             score, outcome, weights, classes=classes, logit=logit, predicted=predicted, precision=precision

@@ -815,6 +815,7 @@ class Remedies(NamedTuple):
     normalize: str = "pass rows='normalize' to divide each row by its sum"
     logit: str = "If these are logits, pass input='logit'."
     several: str = "If each column is an event or a forecast of its own, take one column at a time."
+    event: str = "pos_label={0}"
 
 
 USUAL = Remedies()
@@ -822,6 +823,7 @@ OF_CALIBRATOR = USUAL._replace(
     percent="divide them by 100",
     normalize="divide each row by its sum",
     logit="If these are logits, give the calibrator input='logit'.",
+    event="labels=[{1}, {0}]",
 )
 """A calibrator has no ``rows``: it maps numbers of the kind that it was fitted on."""
 

@@ -7,10 +7,10 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cache
 from queue import SimpleQueue
-from threading import Event, Semaphore, Thread
+from threading import Event, Lock, Semaphore, Thread
 from typing import Any, TypeVar
 
 THREADS = sys.platform != "emscripten"
@@ -36,13 +36,28 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Return a block in which BLAS works with one thread.
+LIMITS: list[Any] = []
+"""What the first of the blocks that are open changed, once for each of them."""
+
+LOCK = Lock()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Have BLAS work with one thread in a block; the last of blocks that overlap, in several threads, gives back the others.
 
     Its idle threads spin: they use a processor while they wait. Where other programs run, or a container may use fewer
     processors than there are, the many small products of a fit then take up to ten times as long.
     """
-    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    with LOCK:
+        LIMITS.append(LIMITS[0] if LIMITS else _controller().limit(limits=1, user_api="blas"))
+    try:
+        yield
+    finally:
+        with LOCK:
+            limit = LIMITS.pop()
+            if not LIMITS:
+                limit.restore_original_limits()
 
 
 def in_order(work: Callable[[Item], Found], items: Iterable[Item], n_workers: int) -> Iterator[Found]:

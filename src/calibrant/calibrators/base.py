@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from inspect import get_annotations, signature
@@ -129,6 +130,20 @@ def check_parameters(calibrator: Any) -> None:
             choice(of.name, value, words, also=" or None" if NoneType in kinds else "")
 
 
+@contextmanager
+def unless_it_fails(estimator: object) -> Iterator[None]:
+    """Fit an estimator, which stays as it was where that fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        for name in vars(estimator).keys() - before:
+            delattr(estimator, name)
+        for name, value in before.items():
+            setattr(estimator, name, value)
+        raise
+
+
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, parameter, fitted))
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):
     """A scikit-learn classifier whose features are the probabilities (or logits) of another one.
@@ -193,25 +208,21 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         A fit that fails or is interrupted leaves the calibrator as it was. While it runs, BLAS has one thread in the whole
         process.
         """
-        before = dict(vars(self))
         try:
-            if isinstance(X, InBatches):
-                problem, self.n_features_in_ = problem_of_batches(
-                    X, y, sample_weight, input=self.input, labels=self.labels
-                )
-            else:
-                problem = self._problem_of(X, y, sample_weight)
-            self.classes_ = problem.classes
-            check_parameters(self)
-            if not is_unread(problem) and problem.code.min() == problem.code.max():
-                warn_of_one_class(self.classes_[problem.code[0]], problem.size)
-            with one_blas_thread():
-                self._fit_problem(problem)
+            with unless_it_fails(self):
+                if isinstance(X, InBatches):
+                    problem, self.n_features_in_ = problem_of_batches(
+                        X, y, sample_weight, input=self.input, labels=self.labels
+                    )
+                else:
+                    problem = self._problem_of(X, y, sample_weight)
+                self.classes_ = problem.classes
+                check_parameters(self)
+                if not is_unread(problem) and problem.code.min() == problem.code.max():
+                    warn_of_one_class(self.classes_[problem.code[0]], problem.size)
+                with one_blas_thread():
+                    self._fit_problem(problem)
         except BaseException as error:  # also when interrupted from the keyboard
-            for name in vars(self).keys() - before:
-                delattr(self, name)
-            for name, value in before.items():
-                setattr(self, name, value)
             if isinstance(error.__cause__, KeyboardInterrupt):
                 raise error.__cause__ from None  # numba was just handing back an array
             if SAMPLED in str(error):  # a function takes a sample in another way than a fit does

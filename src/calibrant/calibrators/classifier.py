@@ -26,7 +26,7 @@ from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, log_p
 from calibrant._core.border import as_labels, as_problem, as_weights
 from calibrant._core.checks import as_numbers, choice, refuse, require, require_jobs
 from calibrant._core.rows import Problem
-from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter
+from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter, unless_it_fails
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.isotonic import VennAbers
 from calibrant.calibrators.safe import Method
@@ -313,33 +313,34 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         self
-            The fitted classifier.
+            The fitted classifier; a fit that fails or is interrupted leaves it as it was.
         """
-        self._check_parameters()
-        X, truth = indexable(X, as_training_labels(y))
-        groups = None if groups is None else as_groups(groups)
-        check_consistent_length(X, groups)
-        metadata = self._routed(X, sample_weight, groups, fit_params)
-        if self._is_trained():
-            check_is_fitted(self.estimator)
-            self.classes_ = np.asarray(self.estimator.classes_)
-            self.pairs_ = [self._pair(self.estimator, self._forecast(self.estimator, X), truth, metadata.weight)]
-        else:
-            if _is_number(self.cv) and metadata.weight is not None and not metadata.weight.all():
-                rows = np.flatnonzero(metadata.weight)  # others are in no fold
-                estimator, splitter = (_check_method_params(X, metadata[part], indices=rows) for part in (0, 2))
-                metadata = Metadata(estimator, metadata.weight[rows], splitter)
-                X, truth = _safe_indexing(X, rows), truth[rows]
-            if groups is None and (groups := groups_of_copies(self.cv, X, truth)) is not None:
-                metadata = metadata._replace(splitter={"groups": groups})
-            self.classes_ = LabelEncoder().fit(truth).classes_
-            must, hint = "y must hold at least two classes to train a classifier", "Check how the rows were chosen"
-            require(len(self.classes_) >= 2, must, got=f"{len(self.classes_)} (one class or no row)", hint=hint)
-            self.pairs_ = self._over_folds(X, truth, metadata, grouped=groups is not None)
-        first = self.pairs_[0][0]
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(first, name):
-                setattr(self, name, getattr(first, name))
+        with unless_it_fails(self):
+            self._check_parameters()
+            X, truth = indexable(X, as_training_labels(y))
+            groups = None if groups is None else as_groups(groups)
+            check_consistent_length(X, groups)
+            metadata = self._routed(X, sample_weight, groups, fit_params)
+            if self._is_trained():
+                check_is_fitted(self.estimator)
+                self.classes_ = np.asarray(self.estimator.classes_)
+                self.pairs_ = [self._pair(self.estimator, self._forecast(self.estimator, X), truth, metadata.weight)]
+            else:
+                if _is_number(self.cv) and metadata.weight is not None and not metadata.weight.all():
+                    rows = np.flatnonzero(metadata.weight)  # others are in no fold
+                    estimator, splitter = (_check_method_params(X, metadata[part], indices=rows) for part in (0, 2))
+                    metadata = Metadata(estimator, metadata.weight[rows], splitter)
+                    X, truth = _safe_indexing(X, rows), truth[rows]
+                if groups is None and (groups := groups_of_copies(self.cv, X, truth)) is not None:
+                    metadata = metadata._replace(splitter={"groups": groups})
+                self.classes_ = LabelEncoder().fit(truth).classes_
+                must, hint = "y must hold at least two classes to train a classifier", "Check how the rows were chosen"
+                require(len(self.classes_) >= 2, must, got=f"{len(self.classes_)} (one class or no row)", hint=hint)
+                self.pairs_ = self._over_folds(X, truth, metadata, grouped=groups is not None)
+            first = self.pairs_[0][0]
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(first, name):
+                    setattr(self, name, getattr(first, name))
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -464,7 +465,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             estimator = self._base()
             if has_fit_parameter(estimator, "sample_weight"):
                 fit_params = fit_params | {"sample_weight": weight}
-            else:
+            elif not any(name.endswith("__sample_weight") for name in fit_params):
                 warn(
                     f"fit of {type(estimator).__name__} takes no sample_weight: only the calibrator uses the weights. "
                     "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight."

@@ -92,6 +92,12 @@ MOST_INTERACTING = 150
 
 TINY = 1e-9
 
+
+def units(spread: FloatArray) -> FloatArray:
+    """Return the unit of each spread, at most 1: also of a single score, whose spread is rounding."""
+    return np.where(spread > TINY, np.minimum(spread, 1.0) + TINY, 1.0)
+
+
 N_ROW = 2
 """Features that multiply z_ij by a number of the row: its entropy, and its highest log-probability."""
 
@@ -127,7 +133,7 @@ class ClassFeatures:
         *knots, middle = weighted_quantiles(z.ravel(), doubt, np.append(KNOTS, 0.5))
         return cls(
             np.concatenate([*means, [float(-share @ np.vecdot(q, z)), float(share @ z.max(axis=1))]]),
-            np.minimum([spread[0], OF_PROB * spread[1]], 1.0) + TINY,
+            units(np.array([spread[0], OF_PROB * spread[1]])),
             Hinges.at(np.array(knots), float(middle)),
             np.empty((2, 0)),
         )
@@ -218,7 +224,7 @@ class LogOddsFeatures:
         doubt = weight * np.exp(both)
         centre = np.array([np.average(x, weights=doubt) for x in (log_odds, both)])
         spread = [np.average((x - c) ** 2, weights=doubt) for x, c in zip((log_odds, both), centre, strict=True)]
-        unit = np.minimum(np.sqrt(spread), 1.0) + TINY
+        unit = units(np.sqrt(spread))
         scaled = log_odds / unit[0]
         knots = np.append(weighted_quantiles(scaled, doubt, WEIGHTED), weighted_quantiles(scaled, weight, PLAIN))
         middle = float(weighted_quantiles(scaled, doubt, np.array([0.5]))[0])
