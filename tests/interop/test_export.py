@@ -12,15 +12,8 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from calibrant import ByNotion, EvidenceScaling, PlattScaling, SafeCalibrator, TemperatureScaling, load_digits_forecast
+from calibrant import calibrators as cal
 from calibrant._core.arrays import EPSILON, score_of_logit
-from calibrant.calibrators import (
-    CanonicalBinning,
-    HistogramBinning,
-    IsotonicCalibration,
-    SortedCumulativeIsotonic,
-    SplineCalibration,
-    VennAbers,
-)
 from calibrant.calibrators.base import BinaryCalibrator
 from calibrant.calibrators.graphs import crossing
 from calibrant.interop import export, load_calibrator, save_calibrator
@@ -102,7 +95,7 @@ def test_every_registered_calibrator_is_the_same_in_every_language(word, n_class
     assert_same(language, calibrator, beside(calibrator, X))
 
 
-SOME = [(IsotonicCalibration(), 1), (TemperatureScaling(), 4), (EvidenceScaling(), 2)]
+SOME = [(cal.IsotonicCalibration(), 1), (TemperatureScaling(), 4), (EvidenceScaling(), 2)]
 
 
 @pytest.mark.parametrize("language", list(LANGUAGES)[2:])
@@ -142,8 +135,8 @@ def test_every_notion_is_put_together_again(notion, normalize, input):
 PARTITIONS = ["grid", "projection", "recursive-split", "sierpinski-3", "unique"]
 RISES = list(itertools.product(["last", "spread"], ["share", "column"]))
 FORMS = [
-    *[(CanonicalBinning(binning), 3, "probability") for binning in PARTITIONS],
-    *[(SortedCumulativeIsotonic(rise=rise, ties=ties), 4, "probability") for rise, ties in RISES],
+    *[(cal.CanonicalBinning(binning), 3, "probability") for binning in PARTITIONS],
+    *[(cal.SortedCumulativeIsotonic(rise=rise, ties=ties), 4, "probability") for rise, ties in RISES],
     *[(EvidenceScaling(keep=keep, input="logit"), 4, "logit") for keep in (None, "argmax", "order")],
     (EvidenceScaling(), 2, "probability"),
     (EvidenceScaling(keep="order", input="logit"), 2, "logit"),
@@ -166,14 +159,14 @@ def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
 
 def test_a_row_with_nan_becomes_nan_and_no_other_does():
     label, X = rows(1, "probability")
-    calibrator = HistogramBinning(5).fit(X, label)
+    calibrator = cal.HistogramBinning(5).fit(X, label)
     found = by_numpy(calibrator, np.append(X, np.nan))
     assert np.isnan(found).tolist() == [False] * len(X) + [True]
 
 
 def test_null_becomes_null_in_a_query():
     duckdb = pytest.importorskip("duckdb")
-    query = query_of(fitted(IsotonicCalibration()), table="(SELECT NULL AS y_prob)")
+    query = query_of(fitted(cal.IsotonicCalibration()), table="(SELECT NULL AS y_prob)")
     assert duckdb.sql(query).fetchall() == [(None,)]
 
 
@@ -193,7 +186,7 @@ def test_a_version_that_drops_terms_of_the_query_is_refused(monkeypatch):
 
 @pytest.mark.parametrize("dialect", ["duckdb", "bigquery", "snowflake"])
 def test_a_query_that_is_too_long_for_its_database_is_refused(dialect, monkeypatch):
-    calibrator = fitted(IsotonicCalibration())
+    calibrator = fitted(cal.IsotonicCalibration())
     length = len(query_of(calibrator, dialect=dialect))
     if dialect == "duckdb":
         monkeypatch.setattr(export, "MOST_CHARACTERS", length // 2)
@@ -266,12 +259,12 @@ def test_a_column_that_is_not_there_is_an_error_of_the_database(language, wrong)
     module = pytest.importorskip("duckdb" if language == "duckdb" else "sqlite3")
     connection = module.connect(":memory:")
     connection.execute("CREATE TABLE predictions AS SELECT 0.3 AS score")
-    query = query_of(fitted(IsotonicCalibration()), dialect=language, **wrong)
+    query = query_of(fitted(cal.IsotonicCalibration()), dialect=language, **wrong)
     with pytest.raises(module.Error, match=r"scoer|y_prob|nokey"):
         connection.execute(query).fetchall()
 
 
-@pytest.mark.parametrize("calibrator", [IsotonicCalibration(), VennAbers(), SplineCalibration()], ids=repr)
+@pytest.mark.parametrize("calibrator", [cal.IsotonicCalibration(), cal.VennAbers(), cal.SplineCalibration()], ids=repr)
 def test_a_row_with_nan_leaves_the_others_of_a_batch_of_onnx(calibrator):
     found = by_onnx(fitted(calibrator), np.array([0.2, np.nan, 0.9]))
     assert np.isnan(found[1, 0])
@@ -316,7 +309,7 @@ def test_what_makes_no_sense_is_refused(call, error, words):
     pytest.importorskip("onnx")
     pytest.importorskip("sqlglot")
     with pytest.raises(error, match=words):
-        call(fitted(IsotonicCalibration()))
+        call(fitted(cal.IsotonicCalibration()))
 
 
 def test_a_class_whose_name_is_code_ends_no_comment_and_no_script():
@@ -334,7 +327,7 @@ def test_a_class_whose_name_is_code_ends_no_comment_and_no_script():
 
 
 def test_source_needs_numpy_alone(tmp_path):
-    calibrator = fitted(IsotonicCalibration())
+    calibrator = fitted(cal.IsotonicCalibration())
     (tmp_path / "exported.py").write_text(to_numpy(calibrator), encoding="utf-8")
     asked = "import sys, exported; print(exported.calibrate([.25]).tolist(), 'scipy' in sys.modules, 'sklearn' in sys.modules)"
     said = subprocess.check_output([sys.executable, "-c", asked], cwd=tmp_path, text=True)
@@ -342,12 +335,12 @@ def test_source_needs_numpy_alone(tmp_path):
 
 
 def test_single_precision_of_onnx_rounds_what_comes_in_and_out_alone():
-    calibrator, X = fitted(IsotonicCalibration()), rows(1, "probability")[1].astype(np.float32)
+    calibrator, X = fitted(cal.IsotonicCalibration()), rows(1, "probability")[1].astype(np.float32)
     found = by_onnx(calibrator, X, dtype="float")[:, 0]
     np.testing.assert_array_equal(found, calibrator.calibrate(X.astype(np.float64)).astype(np.float32))
 
 
-@pytest.mark.parametrize("calibrator", [PlattScaling(), IsotonicCalibration(), EvidenceScaling()], ids=repr)
+@pytest.mark.parametrize("calibrator", [PlattScaling(), cal.IsotonicCalibration(), EvidenceScaling()], ids=repr)
 def test_a_model_of_onnx_holds_no_table_that_it_does_not_use(calibrator):
     pytest.importorskip("onnx")
     graph = to_onnx(fitted(calibrator)).graph
@@ -378,5 +371,5 @@ def test_the_slope_of_the_logistic_function_is_a_quarter_at_zero_and_that_of_ste
     to_torch(even)(x).sum().backward()
     assert x.grad.tolist() == [0.25]
     x = torch.tensor(rows(1, "logit")[1], requires_grad=True)
-    to_torch(fitted(IsotonicCalibration(input="logit"), 1, "logit"))(x).sum().backward()
+    to_torch(fitted(cal.IsotonicCalibration(input="logit"), 1, "logit"))(x).sum().backward()
     assert torch.equal(x.grad, torch.zeros_like(x))

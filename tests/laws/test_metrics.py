@@ -10,14 +10,7 @@ from hypothesis import strategies as st
 from spellings import spelling_of
 from strategies import columns, tables, votes
 
-from calibrant import (
-    EqualMass,
-    EqualWidth,
-    assess,
-    calibration_error,
-    classwise_calibration_error,
-    expected_calibration_error,
-)
+import calibrant as cb
 from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
 from calibrant.exceptions import CalibrationWarning
@@ -102,7 +95,7 @@ def estimate_of(entry, label, prob, **options):
     """Return the estimate of a metric, undefined or not."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
-        return assess(label, prob, metrics=[entry.name], n_resamples=5, **options)[entry.name]
+        return cb.assess(label, prob, metrics=[entry.name], n_resamples=5, **options)[entry.name]
 
 
 @each_metric
@@ -165,7 +158,7 @@ def test_the_layout_in_memory_is_irrelevant(entry, rows):
 @given(rows=forecasts)
 def test_a_named_metric_equals_its_spelling(entry, rows):
     label, prob, weight = rows
-    assert entry.target(label, prob, sample_weight=weight) == calibration_error(
+    assert entry.target(label, prob, sample_weight=weight) == cb.calibration_error(
         label, prob, sample_weight=weight, **spelling_of(entry)
     )
 
@@ -179,13 +172,13 @@ def test_on_calibrated_forecasts_every_error_is_at_its_noise_floor(spread):
     cumulative = prob.cumsum(axis=1)
     draws, resamples = 200, 400
     label = [(rng.random((400, 1)) > cumulative).sum(axis=1).clip(0, 2) for _ in range(draws)]
-    found = assess(label[0], prob, metrics=list(DISTANCES), binning=EqualMass(10), n_resamples=resamples, rng=1)
+    found = cb.assess(label[0], prob, metrics=list(DISTANCES), binning=cb.EqualMass(10), n_resamples=resamples, rng=1)
     for name, entry in DISTANCES.items():
         if (spelling := spelling_of(entry)) is None:
             values = np.array([entry.target(y, prob) for y in label])
         else:
-            options = {"binning": EqualMass(10), **spelling}
-            values = np.array([calibration_error(y, prob, **options) for y in label])
+            options = {"binning": cb.EqualMass(10), **spelling}
+            values = np.array([cb.calibration_error(y, prob, **options) for y in label])
         standard_error = values.std(ddof=1) * np.sqrt(1 / draws + 1 / resamples)
         assert abs(values.mean() - found[name].noise_floor) < 4 * standard_error, name
 
@@ -219,11 +212,13 @@ def test_a_decimal_falls_into_the_same_bin_in_either_precision(n_bins, parts):
     score = np.tile(np.arange(parts + 1) / parts, 50)
     occurred = np.random.default_rng(0).random(score.size) < score**2
     table = np.column_stack([np.round(1.0 - score, 2), score])
-    for measure in (expected_calibration_error, classwise_calibration_error):
+    for measure in (cb.expected_calibration_error, cb.classwise_calibration_error):
         for one in (score, table):
             expected = pytest.approx(measure(occurred, one, binning=n_bins), abs=1e-6)
             assert measure(occurred, one.astype(np.float32), binning=n_bins) == expected
-    double, rounded = (EqualWidth(n_bins)(as_problem(occurred, given)) for given in (score, score.astype(np.float32)))
+    double, rounded = (
+        cb.EqualWidth(n_bins)(as_problem(occurred, given)) for given in (score, score.astype(np.float32))
+    )
     np.testing.assert_array_equal(double.count, rounded.count)
     assert rounded.edges.astype(np.float32).tolist() == rounded.edges.tolist()
 
@@ -233,7 +228,7 @@ def test_a_decimal_falls_into_the_same_bin_in_either_precision(n_bins, parts):
 
 TARGETS = {name: entry.target for name, entry in METRICS.items()}
 ERRORS = {
-    f"{notion} {binning}": partial(calibration_error, notion=notion, binning=binning)
+    f"{notion} {binning}": partial(cb.calibration_error, notion=notion, binning=binning)
     for notion in entries("notion")
     for binning in entries("binning")
 }
