@@ -233,7 +233,8 @@ def in_numpy(data: Any) -> Array:
         return np.asarray(data.to_numpy(zero_copy_only=False))
     # pyarrow's own way loads pandas, which takes longer than all else that is read here.
     whole = data.combine_chunks() if isinstance(data, pyarrow.ChunkedArray) else data
-    numbers = np.frombuffer(whole.buffers()[1] or b"", dtype=data.type.to_pandas_dtype())
+    code = "f" if types.is_floating(data.type) else "i" if types.is_signed_integer(data.type) else "u"
+    numbers = np.frombuffer(whole.buffers()[1] or b"", dtype=f"{code}{data.type.bit_width // 8}")
     return numbers[whole.offset : whole.offset + len(whole)]
 
 
