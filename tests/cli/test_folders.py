@@ -198,6 +198,8 @@ def test_csv_in_gzip_is_read_where_it_is_named(run, calibrator):
     assert run.out("assess", "parts/*.gz", *QUICK) == run.out("assess", "parts/*.csv", *QUICK)
     for files in ("*.gz", "*.csv"):
         run.out("apply", calibrator, f"parts/{files}", "-o", f"of{files[1:]}")
+    for files in ("parts/*.gz", "parts/*.csv"):
+        assert "\n0 (reference)" in run.out("monitor", files)
     packed, plain = ({path.name: path.read_text() for path in Path(name).iterdir()} for name in ("of.gz", "of.csv"))
     assert packed == plain
     run.refuses("a pattern must name each table once; parts/* names 0.csv and 0.csv.gz", "assess", "parts/*")

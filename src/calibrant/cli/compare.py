@@ -36,7 +36,7 @@ from calibrant.datasets import load_digits_forecast
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.save import load_calibrator
 from calibrant.interop.tables import select_one
-from calibrant.interop.writing import PAGES, PICTURES, require_ending, require_free, whole_file
+from calibrant.interop.writing import PAGES, PICTURES, require_ending, require_free, stem_of, whole_file
 from calibrant.metrics.kinds import metric_named
 from calibrant.report.page import NEEDED, plot_clinical, rows_of, write_report
 from calibrant.report.sentences import COMPARED, comparison, findings, headline
@@ -270,7 +270,9 @@ MOST_MODELS = 100
 
 def _names_of(asked: Namespace) -> list[str]:
     """Return a name for each file of the command."""
-    names = [name.strip() for name in asked.names.split(",")] if asked.names else [Path(f).stem for f in asked.files]
+    names = (
+        [name.strip() for name in asked.names.split(",")] if asked.names else [stem_of(Path(f)) for f in asked.files]
+    )
     if len(names) != len(asked.files) or len(set(names)) != len(names) or "" in names:
         must = "each file needs a name of its own"
         refuse(must, got=f"{names} for {len(asked.files)} files", hint="Pass --names a,b")

@@ -157,7 +157,8 @@ def run_apply(asked: Namespace) -> int:
 
 def _names(files: list[File]) -> list[PurePosixPath]:
     """Return what stands of each path below the folder that holds all of them; what is compressed is written without."""
-    paths = [PurePosixPath(file.path.removesuffix(".gz")) for file in files]
+    paths = [PurePosixPath(file.path) for file in files]
+    paths = [path.with_suffix("") if path.suffix.lower() == ".gz" else path for path in paths]
     home = paths[0].parent
     while not all(path.is_relative_to(home) for path in paths):
         home = home.parent

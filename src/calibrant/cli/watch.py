@@ -23,7 +23,7 @@ from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_named
 from calibrant.interop.columns import MISSING, FileTable, Values
 from calibrant.interop.readers import require_found
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, write_rows
-from calibrant.interop.writing import home_of, local_files, require_free, warn_of_unread, whole_file
+from calibrant.interop.writing import home_of, local_files, require_free, stem_of, warn_of_unread, whole_file
 from calibrant.monitoring import Monitor, MonitorTable
 from calibrant.monitoring.state import in_order, of_a_state, options_of
 
@@ -48,13 +48,13 @@ def _files(name: str) -> Iterator[WatchedFile]:
     path = Path(name)
     files = sorted(local_files(path), key=lambda file: in_order(file.as_posix()))
     if files == [path.absolute()] or not (files or path.is_dir()):
-        yield WatchedFile(name, path.stem)
+        yield WatchedFile(name, stem_of(path))
         return
     require_found(name, files)
     warn_of_unread(name, path)
     home = home_of(path)
     for file in files:
-        yield WatchedFile(os.path.relpath(file), file.relative_to(home).with_suffix("").as_posix())
+        yield WatchedFile(os.path.relpath(file), file.relative_to(home).with_name(stem_of(file)).as_posix())
 
 
 def digest_of(path: str, option: str = "") -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from io import StringIO, TextIOWrapper
 from pathlib import Path
 from threading import Lock
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from calibrant.binning.bins import CHUNK
 from calibrant.interop.columns import (
@@ -52,6 +51,12 @@ class File:
             must = f"files that are read in batches must be {', '.join(STREAMED)}"
             raise ValueError(f"{must}; got {self.name}. Write Parquet, or read it whole.")
         return kind
+
+    def open(self) -> Any:
+        """Open it for reading from its start; what is compressed is unpacked."""
+        return self.system.open_input_stream(
+            self.path, compression="gzip" if self.path.lower().endswith(".gz") else None
+        )
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -298,7 +303,7 @@ class CsvReader(Reader):
         if any("\x00" in name for name in names):
             raise ValueError("its text is not UTF-8; save it as UTF-8")
         if quotes % 2:
-            _require_closed_quotes(Path(file.path), self.separator)
+            _require_closed_quotes(file, self.separator)
         self.decimal = "," if self.separator == ";" else "."
         self.schema = pyarrow.schema([(name, pyarrow.string()) for name in names])
 
@@ -355,7 +360,7 @@ class CsvReader(Reader):
             "convert_options": csv.ConvertOptions(column_types=kinds_of_all, include_columns=list(kinds_of_all)),
         }
         try:
-            file = csv.open_csv(self.file.system.open_input_stream(self.file.path), **options)
+            file = csv.open_csv(self.file.open(), **options)
         except Exception as error:
             if "Empty CSV file" not in str(error):  # it has names and no rows
                 yield self.damaged(_in_words(error))
@@ -380,7 +385,7 @@ class CsvReader(Reader):
         """Return what is wrong where the last cell holds several lines: an open quote, that another one makes even."""
         if self.file.is_local and "\n" in str(last.to_pylist()[0]):
             try:
-                _require_closed_quotes(Path(self.file.path), self.separator)
+                _require_closed_quotes(self.file, self.separator)
             except ValueError as error:
                 return error
         return None
@@ -438,18 +443,14 @@ def _quotes(file: File) -> int:
     """Return how many quotes a file of this machine has: only where there are some a line may end within a cell."""
     if not file.is_local:
         return 0
-    with _unpacked(Path(file.path)) as source:
+    with file.open() as source:
         return sum(block.count(b'"') for block in iter(lambda: source.read(QUEUED), b""))
-
-
-def _unpacked(path: Path) -> BinaryIO:
-    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 def _start(file: File) -> str:
     """Return the beginning of a file, with its first lines."""
     start = b""
-    with file.system.open_input_stream(file.path) as source:
+    with file.open() as source:
         while len(start.strip().splitlines()) <= 2 and len(start) < MOST_BEFORE and (block := source.read(1 << 20)):
             start += block
     try:
@@ -481,12 +482,12 @@ def _head_of(start: str) -> tuple[str, list[str], int]:
     return found[max(found)]
 
 
-def _require_closed_quotes(path: Path, separator: str) -> None:
+def _require_closed_quotes(file: File, separator: str) -> None:
     """Refuse a cell that begins with a quote and has no end: it holds all the rest of the file.
 
     Quotes inside a cell that begins otherwise are characters as any: 5" pipe.
     """
-    with _long_cells(), TextIOWrapper(_unpacked(path), newline="", encoding="utf-8-sig") as lines:
+    with _long_cells(), TextIOWrapper(file.open(), newline="", encoding="utf-8-sig") as lines:
         reader, n_lines = csv.reader(lines, delimiter=separator, strict=True), 0
         while True:
             try:

@@ -48,6 +48,11 @@ def format_of(path: str | os.PathLike[str], *, reading: bool = False) -> str:
     return known[ending]
 
 
+def stem_of(path: Path) -> str:
+    """Return the name of a file without its ending, which may have two parts."""
+    return path.name[: -len(PACKED_CSV)] if path.name.lower().endswith(PACKED_CSV) else path.stem
+
+
 STREAMED = {ending: kind for ending, kind in FORMATS.items() if kind != "npz"}
 """Endings of files that are read batch by batch."""
 
