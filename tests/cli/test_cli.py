@@ -289,6 +289,11 @@ def test_the_top_pair_is_written_in_place_of_the_table(ending, names, shell):
 def test_apply_needs_no_label(shell, calibrator):
     out = shell.out("apply", calibrator, save("new.csv", **columns("p_", PROB[:5])), "-o", "out.csv")
     assert out == "wrote out.csv: 5 rows, calibrated p_0, p_1, p_2\n"
+    given, with_points = (Path(name).read_text() for name in ("new.csv", "out.csv"))
+    Path("new.csv").write_text(given.replace(",", ";").replace(".", ","))
+    for skips in ([], ["--on-error", "skip"]):
+        shell.out("apply", calibrator, "new.csv", "-o", "out.csv", "--force", *skips)
+        assert Path("out.csv").read_text() == with_points.replace(",", ";").replace(".", ",")
 
 
 # The forecast calls the true class of row 0 impossible.

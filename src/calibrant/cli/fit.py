@@ -197,7 +197,11 @@ class _Job:
             got = f"{self.asked.file} already has {', '.join(taken[:3])}"
             refuse("calibrated columns need names of their own", given=got, hint="Rename or remove these columns")
         self.n_rows += n_rows
-        made = {old: {name: Values(one[:n_rows]) for name, one in of.items()} for old, of in places.items()}
+        given = [table.columns[name] for name in columns]
+        decimal = "," if any(one.decimal == "," and any("," in cell for cell in one.cells()) for one in given) else "."
+        made = {
+            old: {name: Values(one[:n_rows], decimal=decimal) for name, one in of.items()} for old, of in places.items()
+        }
         return table.replaced(made)
 
     def reader(self, file: File) -> Reader | None:

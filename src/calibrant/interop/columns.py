@@ -77,10 +77,11 @@ class Values:
     """Numbers, booleans or words of a NumPy array: computed, or of an NPZ file, which is read when they are asked for."""
 
     field: Any = None
-    decimal = "."
 
-    def __init__(self, data: npt.ArrayLike | Callable[[], Array], shape: tuple[int, ...] | None = None) -> None:
-        self._data = data
+    def __init__(
+        self, data: npt.ArrayLike | Callable[[], Array], shape: tuple[int, ...] | None = None, *, decimal: str = "."
+    ) -> None:
+        self._data, self.decimal = data, decimal
         self.shape: tuple[int, ...] = np.shape(data) if shape is None else shape  # type: ignore[arg-type]
 
     def __len__(self) -> int:
@@ -118,7 +119,8 @@ class Values:
                 raise TypeError("CSV has no cells for binary") from error
         if kind == "b":
             return ["true" if value else "false" for value in listed]
-        return ["" if value != value or value is None else str(value) for value in listed]
+        cells = ["" if value != value or value is None else str(value) for value in listed]
+        return [cell.replace(".", self.decimal) for cell in cells] if kind == "f" else cells
 
     def arrow(self) -> Any:
         """Return the array as one of pyarrow."""
@@ -133,7 +135,8 @@ class Values:
 
     def at(self, rows: Rows) -> Values:
         """Return some of the rows."""
-        return Values(lambda: self.data[rows], (np.arange(len(self))[rows].size, *self.shape[1:]))
+        shape = np.arange(len(self))[rows].size, *self.shape[1:]
+        return Values(lambda: self.data[rows], shape, decimal=self.decimal)
 
 
 class Understood(Values):
