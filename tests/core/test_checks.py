@@ -14,7 +14,7 @@ from calibrant.calibrators import Mixture
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import canonical_calibration_error
 from calibrant.registry import entries
-from calibrant.significance import by_class, by_group, hosmer_lemeshow_test, paired_difference
+from calibrant.significance import by_class, by_group, hosmer_lemeshow_test, kuiper_test, paired_difference
 
 NO_NAMES = "a must hold at least one name; got"
 FALLING = np.array([[1.0, -2.0], [3.0, -4.0]])
@@ -87,7 +87,9 @@ OPTION_VALUES = [
     (lambda: curves.calibration_map(lambda score: score * np.nan), r"values in \[0, 1\]; got nan at index"),
     (lambda: cb.smooth_reliability_curve(Y, P, smoother="local", bandwidth=0.1), "bandwidth must be left out for a"),
     (lambda: hosmer_lemeshow_test(Y, P, n_resamples=10**30), "n_resamples must be at most 10000000; got 10{30}. 1000"),
-    (lambda: cb.expected_calibration_error(Y, P, binning=10**30), "n_bins must be at most 10000000; got 10{30}. 10 to"),
+    (lambda: cb.measure(Y, P, binning=10**30), r"binning must be at most 10000000; got 10{30}\. 10 to 20"),
+    (lambda: cb.measure(Y, P, binning=-3), r"binning must be a whole number, at least 1; got -3\. 10 to 20"),
+    (lambda: kuiper_test(Y, P, rng=-1), "rng must be a whole number, at least 0; got -1. Pass"),
     (lambda: entries(()), r"kind must be one of 'metric', .*; got \(\)\. Pass one"),
     (lambda: cb.log_loss(Y, P, clip=0.5), "clip must be a number, at least 0 and below 0.5; got 0.5"),
     (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=0.0), r"bandwidth must be a number, at least 0\.001 and at"),

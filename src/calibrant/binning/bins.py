@@ -673,10 +673,14 @@ def as_binning(binning: int | str | Binning) -> Binning:
     if isinstance(binning, str):
         found: Binning = of_word("binning", binning)
         return found
+    require_bins(binning, "binning")
     return EqualWidth(binning)
 
 
-_even = lru_cache(EqualWidth)
+@lru_cache
+def _even(n_bins: int) -> EqualWidth:
+    require_bins(n_bins, "binning")
+    return EqualWidth(n_bins)
 
 
 def of_word(kind: Kind, word: str) -> Any:

@@ -565,7 +565,7 @@ def _cumulative_test(
     rng: Rng,
 ) -> TestResult:
     """Test with a size of the cumulative residuals, in standard deviations of where these end."""
-    view = lenses.Cumulative()(problem)
+    view, generator = lenses.Cumulative()(problem), as_rng(rng)
     error = float(size.extent(view, view.look(lenses.residual_of(problem)))[0])
     deviation = lenses.end_deviation(problem)
     if deviation > 0:
@@ -581,7 +581,7 @@ def _cumulative_test(
         result = result_of(name, statistic, law, hypothesis, *problem.weights.assumptions, many)
     else:
         resamples(n_resamples, hint="1000 is usual")
-        step, generator = max(1, BLOCK // problem.size), as_rng(rng)
+        step = max(1, BLOCK // problem.size)
         outcomes = (
             _drawn_outcomes(problem, min(step, n_resamples - start), generator) for start in range(0, n_resamples, step)
         )
