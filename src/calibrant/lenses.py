@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -189,7 +188,7 @@ class InBins(Lens):
         bins = self.cut(problem)
         return BinView(bins, problem.score, problem.weight)
 
-    @cached_property
+    @property
     def cut(self) -> Binning:
         """Its bins, or the usual ones."""
         return USUAL if self.binning is None else self.binning

@@ -29,7 +29,6 @@ from calibrant._core.rows import (
     IntArray,
     Predicted,
     Problem,
-    SimplexProblem,
     Weights,
     as_simplex,
     entry,
@@ -187,7 +186,7 @@ class Notion(ABC):
         hint = "Return from parts_a_row(n_classes) in how many parts each row stands, and put every row into as many"
         require(abs(total - 1.0) <= EXACT_SHARES, must, got=f"{total:.6g}", hint=hint)
 
-    def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
+    def _stacked(self, problem: Problem) -> Stacked | None:
         """Return the rows of all binary problems in one, for bins that are the same for all; None where each is cut alone."""
         return None
 
@@ -359,10 +358,11 @@ class ClassWise(Notion):
         """K parts: each column."""
         return (Part(slice(None), j, f"class {names[j] if names else j}") for j in range(prob.shape[1]))
 
-    def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
+    def _stacked(self, problem: Problem) -> Stacked | None:
         """Each row once a class; of a class with parts of its own each part by itself."""
         if type(self) is not ClassWise:
             return None
+        simplex = as_simplex(problem)
         (n, n_classes), prob, own = simplex.forecast.shape, simplex.forecast.as_given, simplex.weights
         outcome = np.zeros((n, n_classes), dtype=np.bool_)
         outcome[np.arange(n), simplex.label] = True
@@ -501,10 +501,11 @@ class TopLabel(Notion):
         for j, rows in enumerate(rows_by_group(top_column(prob), prob.shape[1])):
             yield Part(rows, j, f"predicted {names[j] if names else j}")
 
-    def _stacked(self, simplex: SimplexProblem) -> Stacked | None:
+    def _stacked(self, problem: Problem) -> Stacked | None:
         """The rows of the confidence, each in the part of its predicted class; of a class with parts of its own each alone."""
         if type(self) is not TopLabel:
             return None
+        simplex = as_simplex(problem)
         (rows,) = CONFIDENCE.split(simplex)
         return Stacked(rows, simplex.top, [f"predicted {name}" for name in simplex.classes.tolist()])
 

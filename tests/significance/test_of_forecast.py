@@ -191,7 +191,7 @@ def test_blocks_of_rows_change_nothing(notion, monkeypatch):
     rng = np.random.default_rng(0)
     prob, label = rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50)
     whole = spiegelhalter_test(label, prob, notion=notion).statistic
-    monkeypatch.setattr(of_forecast, "row_blocks", lambda rows: (slice(k, k + 7) for k in range(0, rows.size, 7)))
+    monkeypatch.setattr(of_forecast, "in_blocks", lambda of: (of.at(slice(k, k + 7)) for k in range(0, of.size, 7)))
     assert spiegelhalter_test(label, prob, notion=notion).statistic == pytest.approx(whole, rel=1e-12)
 
 

@@ -343,6 +343,9 @@ BLOCK = 1 << 16
 PARALLEL_FROM = 1 << 21
 """Numbers from which several threads look."""
 
+UNIT_OF = {code: float(np.finfo(code).eps) for code in "fd"}
+"""Distance from one to the next number, in single and double precision."""
+
 ROOM = 0.1
 """Part of the tolerance of a sum that the rounding of a fast sum may use up; where it would be more, sums are in float64."""
 
@@ -370,18 +373,17 @@ def are_within(values: npt.NDArray[Any], low: float, high: float, tolerance: flo
     if tolerance is not None and values.ndim == 2:
         # A sum of K numbers that are not negative is off by at most K units in the last place, in whatever order it is taken.
         n_classes = values.shape[1]
-        is_fast = n_classes * float(np.finfo(kind).eps) <= ROOM * tolerance
-        ones = np.ones(n_classes, dtype=kind if is_fast else np.float64)
-        off = tolerance - n_classes * float(np.finfo(ones.dtype).eps)
+        ones = np.ones(n_classes, dtype=kind if n_classes * UNIT_OF[kind.char] <= ROOM * tolerance else np.float64)
+        off = tolerance - n_classes * UNIT_OF[ones.dtype.char]
 
     def is_well(block: FloatArray) -> bool:
         # A comparison with NaN fails, and the least of numbers with NaN among them is NaN. As double: 1e100 is inf in single.
-        if not (float(block.min()) >= low and float(block.max()) <= high):
+        if not (float(np.minimum.reduce(block, None)) >= low and float(np.maximum.reduce(block, None)) <= high):
             return False
         if ones is None:
             return True
         sums = block.astype(ones.dtype, copy=False) @ ones
-        return bool(float(sums.min()) >= 1.0 - off and float(sums.max()) <= 1.0 + off)
+        return bool(float(np.minimum.reduce(sums)) >= 1.0 - off and float(np.maximum.reduce(sums)) <= 1.0 + off)
 
     if values.size <= BLOCK:
         return is_well(values)

@@ -459,12 +459,12 @@ def as_problem(
         score = values.astype(np.float64, copy=False)[kept] if logit is None else links.score_of_logit(logit)
         if y_pred is not None:
             outcome, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
-            classes = OF_A_PAIR
+            classes, name = OF_A_PAIR, ""
         else:
             classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named, remedies=remedies)
-            outcome, predicted = (truth == classes[1])[kept], None
+            outcome, predicted, name = (truth == classes[1])[kept], None, f"class {classes[1]}"
         return BinaryProblem(
-            score, outcome, weights, classes=classes, logit=logit, predicted=predicted, precision=precision
+            score, outcome, weights, 1.0, name, classes, logit=logit, predicted=predicted, precision=precision
         )
     classes = classes_of_columns(truth, values.shape[1], labels, names, named)
     code = encode(truth, classes, named.truth)

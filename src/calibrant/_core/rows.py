@@ -577,9 +577,10 @@ class SimplexProblem(WeightedRows):
 Problem = BinaryProblem | SimplexProblem
 
 
-def row_blocks(problem: Problem) -> Iterable[slice]:
-    """Cut the rows into blocks of which a table stays in the processor's cache."""
-    return blocks(problem.size, problem.classes.size)
+def in_blocks(problem: Problem) -> Iterable[Problem]:
+    """Cut a problem into parts of which a table stays in the processor's cache; of few rows it is its own only part."""
+    rows = list(blocks(problem.size, problem.classes.size))
+    return [problem] if len(rows) == 1 else map(problem.at, rows)
 
 
 def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, lru_cache, reduce
+from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.checks import MOST_DRAWS, no_class, require, whole
 from calibrant._core.registry import Kind, declare, entries, find
 from calibrant._core.result import Record
-from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, Weights, places
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, places
 from calibrant._core.threads import in_order, n_processors, pays
 
 # The distinct scores of a problem in increasing order, and what stands on each
@@ -226,21 +227,28 @@ UNITS = 4.0 * float(np.finfo(np.float32).eps)
 """Within this, times the number of bins, a product and an edge, each rounded, may lie on the wrong side of each other."""
 
 
+FEW_SCORES = 2000
+"""Scores up to which a search takes no longer than arithmetic."""
+
+
 class EvenEdges(Edges):
     """Multiples of 1 / n_bins, rounded to double precision or to single: the bin of a score is had in a tenth of the time."""
 
     def index(self, prob: FloatArray) -> IntArray:
         """Find the bins by arithmetic; the edges have the last word on scores next to one."""
+        if prob.size <= FEW_SCORES:
+            return self.edges[1:-1].searchsorted(prob)
         n_bins = self.edges.size - 1
         place = prob * np.float64(n_bins)
         floor = np.floor(place)
         place -= floor
         at: IntArray = floor.astype(np.intp)
         near = UNITS * n_bins
-        if not (np.minimum.reduce(place, initial=1.0) > near and np.maximum.reduce(place, initial=0.0) < 1.0 - near):
+        if not (np.minimum.reduce(place) > near and np.maximum.reduce(place) < 1.0 - near):
             unsure = np.flatnonzero((place <= near) | (place >= 1.0 - near))
             at[unsure] = locate(self.edges, prob[unsure])
-        return np.clip(at, 0, n_bins - 1, out=at)
+        np.maximum(at, 0, out=at)
+        return np.minimum(at, n_bins - 1, out=at)
 
 
 def locate(edges: FloatArray, score: FloatArray) -> IntArray:
@@ -265,11 +273,16 @@ CHUNK = 1 << 16
 """Rows summed at a time: what is made on the way stays in the processor's cache, whatever the size of the table."""
 
 
+TWO_UNITS = 2.0 * float(np.finfo(np.float64).eps)
+"""Rounding of two sums of numbers below one, for each row that they are over, relative to the larger one."""
+
+
 def residual_of_sums(events: FloatArray, scores: FloatArray, count: IntArray | FloatArray) -> FloatArray:
     """Return sums of outcomes less sums of scores over so many rows each; what rounding may have made of 0 is 0."""
     residual = events - scores
-    rounding = 2.0 * np.finfo(np.float64).eps * count.reshape(count.shape + (1,) * (residual.ndim - count.ndim))
-    return np.where(np.abs(residual) <= rounding * np.maximum(events, scores), 0.0, residual)
+    rounding = TWO_UNITS * (count if count.ndim == residual.ndim else count[:, None])
+    residual[np.abs(residual) <= rounding * np.maximum(events, scores)] = 0.0
+    return residual
 
 
 SUMS = ("count", "weight", "score_sum", "outcome_sum")
@@ -297,6 +310,10 @@ class Bins(Record):
     weight: FloatArray
     score_sum: FloatArray
     outcome_sum: FloatArray
+
+    def __post_init__(self) -> None:
+        for name in SUMS:  # its own, so that no views are needed
+            getattr(self, name).setflags(write=False)
 
     @property
     def edges(self) -> FloatArray:
@@ -365,9 +382,8 @@ class Bins(Record):
         return self.count.size
 
     def _mean(self, total: FloatArray) -> FloatArray:
-        weight, mean = self.weight if total.ndim == 1 else self.weight[:, None], np.full(total.shape, np.nan)
-        np.divide(total, weight, out=mean, where=weight > 0)
-        return mean
+        weight = np.where(self.weight > 0.0, self.weight, np.nan)
+        return np.asarray(total / (weight if total.ndim == 1 else weight[:, None]))
 
 
 def shown(bins: Bins, *, are_counts: bool) -> Bins:
@@ -375,52 +391,52 @@ def shown(bins: Bins, *, are_counts: bool) -> Bins:
     return replace(bins, count=np.minimum(bins.weight, MOST_SHOWN).astype(np.intp)) if are_counts else bins
 
 
-CellSums = tuple[Any, ...]
-"""Sums over cells, those of `SUMS`."""
-
-
 def sums_over(partition: Partition, problem: Problem, part: IntArray | None = None, n_parts: int = 1) -> Bins:
     """Sum the scores and outcomes of a binary problem, or the forecasts and classes of one on the simplex, over cells.
 
     Where each row of a binary problem has a ``part`` there are the cells of all parts, one part after the other.
     """
-    each = partition.n_cells
-    n_cells = each * n_parts
-
-    def read(rows: slice) -> CellSums:
-        weights = problem.weights.part(rows)
-        if isinstance(problem, BinaryProblem):
-            score = problem.score[rows]
-            at = partition.index(score)
-            if part is not None:
-                at += each * part[rows]
-            return _of_scores(at, score, problem.outcome[rows], weights, n_cells)
-        prob = problem.prob[rows]
-        at = partition.index(prob)
-        scores = np.stack([np.bincount(at, weights.values * column, n_cells) for column in prob.T], axis=1)
-        outcomes = class_sums(at, problem.label[rows], weights.values, scores.shape)
-        return np.bincount(at, minlength=n_cells), np.bincount(at, weights.values, n_cells), scores, outcomes
-
-    if n := problem.size:
-        return Bins(partition, *added(map(read, blocks(n, 1, CHUNK))))
-    shape = (n_cells, *problem.as_given.shape[1:])
-    return Bins(partition, np.zeros(n_cells, dtype=np.intp), np.zeros(n_cells), np.zeros(shape), np.zeros(shape))
-
-
-def added(parts: Iterable[CellSums]) -> CellSums:
-    """Add up the sums of several parts, one after the other."""
-    return reduce(lambda total, part: tuple(map(np.add, total, part)), parts)
-
-
-def _of_scores(at: IntArray, score: FloatArray, outcome: BoolArray, weights: Weights, n_bins: int) -> CellSums:
-    """Sum rows of a binary problem over the bins in which they are."""
-    by_outcome = np.bincount(at + at + outcome, minlength=2 * n_bins)
+    if not isinstance(problem, BinaryProblem):
+        return _sums_of_forecasts(partition, problem)
+    if (n := problem.score.size) > CHUNK:
+        parts = ((problem.at(rows), None if part is None else part[rows]) for rows in blocks(n, 1, CHUNK))
+        return reduce(add, (sums_over(partition, some, own, n_parts) for some, own in parts))
+    at, score, weights, n_bins = partition.index(problem.score), problem.score, problem.weights, partition.n_cells
+    if part is not None:
+        at += n_bins * part
+        n_bins *= n_parts
+    weight = weights.values
+    values = (score,) if weights.is_unit else (weight, weight * score, weight * problem.outcome)
+    sums: list[Any] = [np.bincount(at, each, n_bins) for each in values]
+    at += at
+    at += problem.outcome
+    by_outcome = np.bincount(at, minlength=2 * n_bins)
     events = by_outcome[1::2]
     count = by_outcome[::2] + events
     if weights.is_unit:
-        return count, count.astype(np.float64), np.bincount(at, score, n_bins), events.astype(np.float64)
-    weight = weights.values
-    return count, *(np.bincount(at, values, n_bins) for values in (weight, weight * score, weight * outcome))
+        sums = [count.astype(np.float64), *sums, events.astype(np.float64)]
+    return Bins(partition, count, *sums)
+
+
+def _sums_of_forecasts(partition: Partition, problem: SimplexProblem) -> Bins:
+    n_cells, n_classes = partition.n_cells, problem.classes.size
+
+    def read(rows: slice) -> tuple[Any, ...]:
+        prob, weight = problem.prob[rows], problem.weight[rows]
+        at, label = partition.index(prob), problem.label[rows]
+        scores = np.stack([np.bincount(at, weight * column, n_cells) for column in prob.T], axis=1)
+        outcomes = class_sums(at, label, weight, (n_cells, n_classes))
+        return np.bincount(at, minlength=n_cells), np.bincount(at, weight, n_cells), scores, outcomes
+
+    if problem.size:
+        return Bins(partition, *_added(map(read, blocks(problem.size, 1, CHUNK))))
+    shape = n_cells, n_classes
+    return Bins(partition, np.zeros(n_cells, dtype=np.intp), np.zeros(n_cells), np.zeros(shape), np.zeros(shape))
+
+
+def _added(parts: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Add up the sums of several parts, one after the other."""
+    return reduce(lambda total, part: tuple(map(np.add, total, part)), parts)
 
 
 def class_sums(cell: IntArray, label: IntArray, weight: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -642,7 +658,7 @@ def _compiled(found: EvenEdges, problem: BinaryProblem) -> Bins:
         return count, events, scores
 
     workers = n_processors() if problem.size >= PARALLEL_FROM else 1
-    count, events, scores = added(in_order(read, list(blocks(problem.size, 1, CHUNK)), workers))
+    count, events, scores = _added(in_order(read, list(blocks(problem.size, 1, CHUNK)), workers))
     return Bins(found, count, count.astype(np.float64), scores, events.astype(np.float64))
 
 

@@ -529,9 +529,7 @@ class NormOfBins(Size):
         return Approximate(value, -np.inf, np.inf) if of_cells else value
 
     def _of_table(self, table: BinTable) -> float:
-        """Return the norm of a loss that needs no rows; 0 of no rows."""
-        if not table.bins.weight.any():
-            return 0.0
+        """Return the norm of a loss that needs no rows."""
         value = self._norm_of(cast(LossOfSums, self.loss)(table, table.bins), table)
         if table.open is None:
             return value
@@ -541,8 +539,10 @@ class NormOfBins(Size):
         return Approximate(value, max(0.0, value - error), value + error)
 
     def _norm_of(self, losses: FloatArray, table: BinTable) -> float:
-        """Return the norm of the losses of all bins that hold rows."""
-        held = np.flatnonzero(table.bins.weight)
+        """Return the norm of the losses of all bins that hold rows; 0 where none does."""
+        (held,) = table.bins.weight.nonzero()
+        if not held.size:
+            return 0.0
         loss, weight = losses[held], (table.factor * table.bins.weight)[held]
         if self.across is None:
             return float(self.norm(loss, weight))

@@ -24,8 +24,8 @@ from calibrant._core.rows import (
     SimplexProblem,
     Weights,
     as_simplex,
+    in_blocks,
     log_losses,
-    row_blocks,
 )
 from calibrant.binning import Binning, as_binning
 from calibrant.exceptions import warn
@@ -106,8 +106,7 @@ class LogLoss:
         """Count the events of probability 0 that occurred; logits give none."""
         whole, events = as_simplex(problem), 0.0
         if not whole.forecast.is_logit and whole.of_true.min(initial=1.0) <= 0.0:  # kept for the losses
-            for rows in row_blocks(problem):
-                simplex = as_simplex(problem.at(rows))
+            for simplex in map(as_simplex, in_blocks(problem)):
                 events += float(self.impossible_rows(simplex) @ simplex.weight)
         return self.counted(events, problem.weights)
 
@@ -520,7 +519,8 @@ class MeanLogLoss(MeanOfRows):
 
     def clipped(self, clip: float) -> Self:
         """Return the log loss with this clip."""
-        return replace(self, per_row=LogLoss(clip))
+        is_own = type(clip) is float and clip == self.per_row.clip
+        return self if is_own else replace(self, per_row=LogLoss(clip))
 
 
 # A metric that is the size of what a lens sees of the residuals, under a notion. Bins are a lens

@@ -15,7 +15,7 @@ from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, flag, require, resamples, whole
 from calibrant._core.registry import declare
 from calibrant._core.result import frame
-from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, row_blocks
+from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, in_blocks
 from calibrant._core.threads import one_blas_thread
 from calibrant.binning import Binning, locate
 from calibrant.binning.bins import class_sums
@@ -861,17 +861,15 @@ def spiegelhalter_test(
 
 def _excess(problem: Problem, notion: Notion) -> FloatArray:
     """Return half of what the notion's Brier score, summed, exceeds its expectation by, and its variance, shape (2,)."""
-    simplex, sums = as_simplex(problem), np.zeros(2)
-    squared = simplex.weights.of_variance
-    for rows in row_blocks(simplex):
-        part = simplex.at(rows)
+    sums = np.zeros(2)
+    for part in map(as_simplex, in_blocks(as_simplex(problem))):
         prob, slope = part.prob, np.zeros(part.prob.shape)
         for one in notion.parts(prob):
             one.put(slope, 1.0 - 2.0 * one.scores(prob))
         gain = slope - np.einsum("ij,ij->i", prob, slope)[:, None]
         gain = np.where(np.abs(gain) > ROUNDED_GAIN, gain, 0.0)
         sums[0] += part.weight @ gain[np.arange(part.size), part.label]
-        sums[1] += squared[rows] @ np.einsum("ij,ij,ij->i", prob, gain, gain)
+        sums[1] += part.weights.of_variance @ np.einsum("ij,ij,ij->i", prob, gain, gain)
     return sums
 
 

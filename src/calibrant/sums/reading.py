@@ -25,7 +25,7 @@ from calibrant._core.rows import (
     SimplexProblem,
     Weights,
     as_simplex,
-    row_blocks,
+    in_blocks,
 )
 from calibrant._core.threads import FEWEST, are_loaded, in_order, n_processors, pays
 from calibrant.binning import Binning, Bins, Edges, EqualWidth
@@ -483,7 +483,9 @@ def cells_of(problem: Problem, notion: Notion, binning: Binning) -> BinTable:
     """Return the bins of all problems of a notion that is fitted, each cut by a binning."""
     if is_unread(problem) or problem.size > CHUNK:
         return scan(problem, Plan.of_cells([(notion, binning)])).cells[0]
-    return _cells(problem, [(notion, binning)], noise=False)[0]
+    if has_loops(problem, notion, binning, noise=False):
+        return _cells(problem, [(notion, binning)], noise=False)[0]
+    return _of_notion(problem, notion, [binning], noise=False)[0]
 
 
 def cut(problem: BinaryProblem, binning: Binning) -> Bins:
@@ -529,27 +531,31 @@ def _cells(problem: Problem, asked: Sequence[Pair], noise: bool) -> tuple[BinTab
         for number, summed in zip(at, of_pairs, strict=True):
             found[number] = BinTable.of_cut(_names(problem, asked[number][0]), *summed, asked[number][0], problem)
     for number, (notion, _) in enumerate(asked):
-        if number in found:
-            continue
-        own = [
-            (k, cut) for k, (other, cut) in enumerate(asked) if k not in found and (other is notion or other == notion)
-        ]
-        stacked = notion._stacked(as_simplex(problem))
-        problems: dict[int, list[BinnedProblem]] = {}
-        for k, cut in own:
-            if stacked is None or not cut.is_fixed:
-                problems[k] = []
-            else:
-                bins = sums_over(cut._partition(stacked.rows), stacked.rows, stacked.part, len(stacked.names))
-                strata = Strata.of(stacked.rows, bins, stacked.part) if noise else None
-                found[k] = BinTable.of_cut(stacked.names, bins, strata, notion, problem)
-        for binary in notion.split(problem) if problems else ():
-            for k, each in problems.items():
-                sums, strata = _cut(binary, asked[k][1]) if noise else (asked[k][1](binary), None)
-                each.append(BinnedProblem(binary.name, binary.share, sums, problem.weights.unit, strata))
-        for k, each in problems.items():
-            found[k] = BinTable.of(each)
+        if number not in found:
+            own = [k for k, (other, _) in enumerate(asked) if k not in found and (other is notion or other == notion)]
+            found.update(zip(own, _of_notion(problem, notion, [asked[k][1] for k in own], noise), strict=True))
     return tuple(map(found.__getitem__, range(len(asked))))
+
+
+def _of_notion(problem: Problem, notion: Notion, cuts: Sequence[Binning], noise: bool) -> list[BinTable]:
+    """Cut the problems of a notion in several ways: all at once where bins are the same for all, else one by one."""
+    stacked, unit = notion._stacked(problem), problem.weights.unit
+    apart = [stacked is None or not cut.is_fixed for cut in cuts]
+    each: list[list[BinnedProblem]] = [[] for _ in cuts]
+    for binary in notion.split(problem) if any(apart) else ():
+        for cut, own, is_apart in zip(cuts, each, apart, strict=True):
+            if is_apart:
+                bins, strata = _cut(binary, cut) if noise else (cut(binary), None)
+                own.append(BinnedProblem(binary.name, binary.share, bins, unit, strata))
+    found = []
+    for cut, own in zip(cuts, each, strict=True):
+        if own or stacked is None:
+            found.append(BinTable.of(own))
+        else:
+            bins = sums_over(cut._partition(stacked.rows), stacked.rows, stacked.part, len(stacked.names))
+            strata = Strata.of(stacked.rows, bins, stacked.part) if noise else None
+            found.append(BinTable.of_cut(stacked.names, bins, strata, notion, problem))
+    return found
 
 
 def _cut(binary: BinaryProblem, binning: Binning) -> Cut:
@@ -569,8 +575,8 @@ def _names(problem: Problem, notion: Notion) -> list[str]:
 def _moments(problem: Problem, plan: Plan) -> FloatArray:
     """Sum weighted powers of the values of the rows, of shape (scores, powers); the rows are read once, block by block."""
     sums = np.zeros((len(plan.scores), plan.powers))
-    for rows in row_blocks(problem) if plan.scores else ():
-        simplex = as_simplex(problem.at(rows))
+    for part in in_blocks(problem) if plan.scores else ():
+        simplex = as_simplex(part)
         for number, (_, score) in enumerate(plan.scores):
             value = score(simplex)
             power = value if simplex.weights.is_unit else value * simplex.weight

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.border import SAMPLED
+from calibrant._core.border import LEAST_WEIGHT, SAMPLED
 from calibrant._core.checks import refuse, require
 from calibrant._core.result import Record
 from calibrant._core.rows import EACH_A_ROW, BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights
@@ -132,22 +133,21 @@ class BinTable(Sequence[BinnedProblem]):
     @classmethod
     def of(cls, problems: Sequence[BinnedProblem]) -> BinTable:
         """Put problems side by side, of which there is at least one."""
-        facts = [(one.name, one.share, one.bins.partition, one.bins.count.size, one.open) for one in problems]
-        names, shares, partitions, sizes, off = zip(*facts, strict=True)
-        bins = problems[0].bins
+        bins, off = problems[0].bins, [one.open for one in problems]
         if len(problems) > 1:
-            columns = [np.concatenate([getattr(one.bins, name) for one in problems]) for name in SUMS]
-            bins = Bins(partitions[0], *columns)
+            bins = Bins(
+                bins.partition, *(np.concatenate([getattr(one.bins, name) for one in problems]) for name in SUMS)
+            )
         strata = [one.strata for one in problems if one.strata is not None]
         return cls(
-            names,
-            np.array(shares),
-            partitions,
-            np.cumsum([0, *sizes]),
+            tuple([one.name for one in problems]),
+            np.array([one.share for one in problems]),
+            tuple([one.bins.partition for one in problems]),
+            np.array([0, *accumulate([one.bins.count.size for one in problems])]),
             bins,
             problems[0].weights,
             Strata.beside(strata) if len(strata) == len(problems) else None,
-            None if set(off) == {None} else np.array(off, dtype=np.float64),
+            None if off.count(None) == len(off) else np.array(off, dtype=np.float64),
         )
 
     @classmethod
@@ -187,16 +187,16 @@ class BinTable(Sequence[BinnedProblem]):
         """The number of the problem of each bin."""
         return np.repeat(np.arange(len(self.names)), np.diff(self.starts))
 
-    @cached_property
+    @property
     def held(self) -> FloatArray:
         """Weight of the rows of each problem."""
         return np.add.reduceat(self.bins.weight, self.starts[:-1])
 
-    @cached_property
+    @property
     def factor(self) -> FloatArray:
         """What turns the weight of each bin into its part of the aggregate: share over weight of its problem; 0 of no rows."""
-        own: FloatArray = np.divide(self.shares, self.held, out=np.zeros(len(self.names)), where=self.held > 0.0)
-        return own[self.part]
+        own: FloatArray = self.shares / np.maximum(self.held, LEAST_WEIGHT)
+        return own.repeat(self.starts[1:] - self.starts[:-1])
 
     @property
     def is_upper(self) -> BoolArray:
