@@ -103,20 +103,6 @@ def test_the_binning_is_used_where_the_metric_names_none():
     assert found.curve.binning == "EqualWidth(n_bins=2)"
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"metrics": "ece"}, TypeError, r"metrics must be a list of names; got the string 'ece'\. Pass \['ece'\]\."),
-        ({"metrics": ["eece"]}, ValueError, r"got 'eece'\. Did you mean 'ece'\?"),
-        ({"level": 5}, ValueError, r"level must be a fraction"),
-        ({"n_resamples": 0}, ValueError, r"n_resamples must be a whole number, at least 1; got 0\. 500 is usual\."),
-    ],
-)
-def test_a_bad_option_is_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        assess(Y, P, **options)
-
-
 def test_a_metric_is_found_however_it_is_spelled():
     names = np.array(["ECE", "expected_calibration_error", "Mean_Brier"])
     found = assess([0, 1, 1, 0], [0.2, 0.7, 0.6, 0.4], metrics=names, n_resamples=9)

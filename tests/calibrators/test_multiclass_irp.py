@@ -298,24 +298,13 @@ def test_values_that_do_not_fit_the_tree_are_refused(attribute):
 # What is refused
 
 
-@pytest.mark.parametrize(
-    ("k", "options", "error", "said"),
-    [
-        (3, {"candidates": 4000}, ValueError, "must make a grid of at most 20000000 numbers; got 4000 steps for 3"),
-        (3, {"candidates": "all"}, TypeError, "Pass the steps of a grid, such as 100, or 'data' or 'exact'"),
-        (4, {"candidates": "exact"}, ValueError, "candidates='exact' must have two or three classes; got 4"),
-        (33, {}, ValueError, r"at most 32 classes; got 33\. For more take ByNotion"),
-    ],
-    ids=str,
-)
-def test_parameters_that_mean_nothing_are_refused(k, options, error, said):
-    with pytest.raises(error, match=said):
-        fitted(random_rows(0, 60, k), **options)
-
-
-def test_a_prior_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="prior must be one of"):
-        Mixture(0.1, "flat")
+def test_classes_of_which_there_are_too_many_are_refused():
+    with pytest.raises(ValueError, match="must make a grid of at most 20000000 numbers; got 4000 steps for 3"):
+        fitted(random_rows(0, 60, 3), candidates=4000)
+    with pytest.raises(ValueError, match="candidates='exact' must have two or three classes; got 4"):
+        fitted(random_rows(0, 60, 4), candidates="exact")
+    with pytest.raises(ValueError, match=r"at most 32 classes; got 33\. For more take ByNotion"):
+        fitted(random_rows(0, 60, 33))
 
 
 def test_more_than_five_classes_are_warned_of():
