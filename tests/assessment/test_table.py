@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import columns, tables
 
@@ -298,18 +298,6 @@ def test_an_assessment_is_that_of_the_rows_in_memory(rows):
         assert [panel.name for panel in one.panels] == [panel.name for panel in other.panels]
         np.testing.assert_array_equal(one.panels[0].bins.count, other.panels[0].bins.count)
         np.testing.assert_allclose(one.panels[0].lower, other.panels[0].lower, rtol=1e-12)
-
-
-@settings(max_examples=3)
-@given(at=st.lists(st.integers(1, N - 1), max_size=4, unique=True))
-def test_any_batches_give_the_same_digits(at):
-    read = cut(ROWS["column"], sorted(at))
-    assert figures(assess(read, n_resamples=20)) == figures(assess(cut(ROWS["column"]), n_resamples=20))
-
-
-def test_few_rows_have_the_digits_of_memory():
-    rows = [array[:3000] for array in ROWS["table"]]
-    assert figures(assess(cut(rows, (1000,)), n_resamples=20)) == figures(assess(*rows, n_resamples=20))
 
 
 def test_values_curves_and_tests_are_those_of_memory():

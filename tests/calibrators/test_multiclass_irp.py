@@ -12,7 +12,6 @@ from strategies import columns, dirichlet_rows, tables
 
 from calibrant import IsotonicCalibration
 from calibrant._core.border import as_problem
-from calibrant._core.checksum import checksum_of
 from calibrant._core.rows import as_simplex
 from calibrant._kernels.irp import side_of
 from calibrant.calibrators import GridPoints, Mixture, MulticlassRecursivePartitioning
@@ -21,7 +20,7 @@ from calibrant.fit import trees
 from calibrant.fit.folds import folds_of
 from calibrant.fit.isotonic import SMOOTHINGS, FoldLosses, chosen
 from calibrant.fit.trees import DataCandidates, ExactCandidates, JoinedRows, Rows
-from calibrant.interop.save import encode, from_document, to_document
+from calibrant.interop.save import from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
@@ -284,15 +283,6 @@ def test_objects_among_the_parameters_are_saved_by_their_fields():
     assert to_document(again) == document
     plain = from_document(to_document(fitted((label, prob, None), candidates="exact")))
     assert [plain.get_params()[name] for name in objects] == ["exact", 0.0]
-
-
-@pytest.mark.parametrize("attribute", ["node_value_", "staged_regions_", "n_regions_"])
-def test_values_that_do_not_fit_the_tree_are_refused(attribute):
-    calibrator = fitted(random_rows(0, 300, 3))
-    document, value = to_document(calibrator), getattr(calibrator, attribute)
-    document["calibrator"]["fitted"][attribute] = encode(value[:-1] if attribute == "node_value_" else value + 1)
-    with pytest.raises(ValueError, match="must describe a calibrator fully"):
-        from_document(document | {"checksum": checksum_of(document)})
 
 
 # What is refused

@@ -5,21 +5,13 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from calibrant import TemperatureScaling, assess, cli, load_calibrator
-from calibrant.metrics.decompositions import accuracy
+from calibrant import assess, cli, load_calibrator
 
 RNG = np.random.default_rng(0)
 NAMES = ["dog", "cat", "eel"]
 PROB = RNG.dirichlet([1.0, 0.5, 0.2], 400)
 CODE = (RNG.random((400, 1)) > PROB.cumsum(axis=1)).sum(axis=1).clip(0, 2)
 WORDS = np.array(NAMES)[CODE]
-
-
-@pytest.mark.parametrize("make", [pd.DataFrame, lambda p, columns: pl.DataFrame(p, schema=columns)])
-def test_columns_named_after_the_classes_say_which_class_they_are(make):
-    frame = make(PROB, columns=NAMES)
-    assert accuracy(WORDS, frame) == accuracy(WORDS, PROB, labels=NAMES)
-    assert TemperatureScaling().fit(frame, WORDS).classes_.tolist() == NAMES
 
 
 def test_a_class_that_never_came_keeps_its_named_column():
