@@ -310,7 +310,12 @@ DAMAGES = [
     ("IRP", (*FITTED_PART, "softening_"), 1.0, "softening_ must .*; got 1"),
     ("multiclass IRP", (*FITTED_PART, "node_value_", "array"), shorter, "node_value_ must .*; got .*"),
     ("multiclass IRP", (*FITTED_PART, "n_regions_"), lambda n: n + 1, "n_regions_ must be those of the tree"),
-    ("multiclass IRP", (*FITTED_PART, "staged_regions_", "array", 0), 99, "staged_regions_ and n_regions_ must be those of the tree"),
+    (
+        "multiclass IRP",
+        (*FITTED_PART, "staged_regions_", "array", 0),
+        99,
+        "staged_regions_ and n_regions_ must be those of",
+    ),
     ("SCIR", (*VALUES, -1), 1.5, "value_ must be numbers, .* at most 1;"),
     ("SCIR", (*FITTED_PART, "epsilon_"), -1.0, "epsilon_ must be a number, at least 0 and at most 1"),
     ("temperature", FITTED_PART, {"calibrate": "x"}, ""),
