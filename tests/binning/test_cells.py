@@ -10,16 +10,8 @@ from strategies import tables
 
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
-from calibrant.binning import (
-    Projection,
-    RecursiveSplit,
-    Sierpinski,
-    SimplexBinning,
-    SimplexGrid,
-    SimplexUnique,
-    SplitTree,
-)
-from calibrant.binning.cells import POINTS, _append, as_simplex_binning, simplex_grid, steps_of
+from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexBinning, SimplexGrid, SimplexUnique
+from calibrant.binning.cells import POINTS, SplitTree, _append, as_simplex_binning, simplex_grid, steps_of
 from calibrant.calibrators import CanonicalBinning
 from calibrant.metrics import canonical_calibration_error
 

@@ -200,16 +200,6 @@ def test_one_assessment_needs_no_name(digits, tmp_path):
     assert (tmp_path / "r.html").read_text(encoding="utf-8") == render({"forecast": digits["before"]}, title="Ä")
 
 
-def test_a_page_that_exists_is_kept_unless_forced(digits, tmp_path):
-    path = tmp_path / "r.html"
-    path.write_text("mine")
-    with pytest.raises(FileExistsError, match=r"already exists\. Pass --force"):
-        write_report(digits, path)
-    assert path.read_text() == "mine"
-    write_report(digits, path, force=True)
-    assert path.read_text(encoding="utf-8") == render(digits)
-
-
 def test_without_jinja_the_extra_to_install_is_named(digits, monkeypatch, tmp_path):
     imported = builtins.__import__
 
