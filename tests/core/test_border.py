@@ -579,6 +579,7 @@ def test_names_that_say_something_else_are_refused_and_those_that_say_nothing_ar
         cb.log_loss([*"abd"], table)
     expected = cb.log_loss(Y, P)
     assert cb.log_loss([*"xyz"], table) == cb.log_loss(Y, table[[*"abc"]]) == expected
+    assert cb.assess([*"aab"], table, n_resamples=2).class_weight["c"] == 0  # a class that never came
     assert cb.log_loss([1, 2, 0], pd.DataFrame(P), labels=[1, 2, 0]) == expected  # pandas numbers what has no name
     assert cb.log_loss([*"bxa"], table, labels=[*"bxa"]) == expected
     assert cb.log_loss([*"bca"], P, labels=[*"bca"]) == cb.log_loss([*"abc"], table, labels=[*"abc"]) == expected

@@ -160,15 +160,6 @@ def test_whole_weights_of_one_predicted_class_make_no_bins_of_their_own(more):
 # One class
 
 
-def test_one_against_the_rest_is_that_part_of_all_classes():
-    problem = as_problem([0, 1, 2], P)
-    for j, expected in enumerate(ClassWise().split(problem)):
-        (found,) = notions.OneVsRest(j).split(problem)
-        assert found.score.tolist() == expected.score.tolist()
-        assert found.outcome.tolist() == expected.outcome.tolist()
-        assert (found.share, found.name) == (1.0, expected.name)
-
-
 def test_a_class_may_be_named_and_a_calibrator_looks_its_name_up():
     both = notions.OneVsRest("b"), notions.OneVsRest(1)
     named, numbered = (calibration_error(["a", "b", "b"], P, labels=list("abc"), notion=one) for one in both)
