@@ -229,12 +229,6 @@ def test_the_second_table_has_the_models_of_its_caption():
     assert np.bincount(toy.y).tolist() == [0, 4, 4, 2]
 
 
-def test_the_third_table_is_ten_forecasts_of_each_class():
-    y, prob = datasets.load_survey_table_3()
-    assert np.bincount(y).tolist() == [0, 10, 10, 10]
-    np.testing.assert_allclose(prob.sum(axis=1), 1.0, rtol=1e-15)
-
-
 @pytest.mark.parametrize("given", ["x", "prob"])
 def test_the_second_table_is_representative(given):
     """Mean outcomes of equal features are the posterior, those of equal forecasts the calibrated probabilities."""
