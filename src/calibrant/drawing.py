@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import list_of_names, refuse, require
+from calibrant._core.checks import by_name, list_of_names, refuse, require
 from calibrant.notions import Binary
 
 # How calibrant's pictures look. The only place that knows a colour
@@ -393,7 +393,7 @@ def outline(text: Any) -> None:
 
 def as_named(results: Any, what: str, call: str, kind: type) -> Mapping[str, Any]:
     """Return what is to be drawn by name, a single one by the empty name; all must be of one kind."""
-    named = results if isinstance(results, Mapping) else {"": results}
+    named = by_name(results)
     require(named, f"{what} must hold at least one curve", got="none", hint=f"Pass {call}")
     for name, result in named.items():
         require_kind(result, what, call, kind, name)

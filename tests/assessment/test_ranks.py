@@ -137,23 +137,6 @@ def test_a_candidate_that_failed_is_the_worst():
     assert ranks.mean_rank[ranks.names.index("x")] == ranks.mean_rank[ranks.names.index("y")] == 3.5
 
 
-@pytest.mark.parametrize(
-    ("values", "error", "says"),
-    [
-        ({"a": [1, 2], "b": [1, 2, 3]}, ValueError, "as many data sets, two or more, for each method"),
-        ({"a": [1], "b": [1]}, ValueError, "two or more"),
-        ({"a": [1, np.nan], "b": [1, 2]}, ValueError, "infinity for a failure"),
-        ({"a": [1, 2]}, TypeError, "values must be a dict of two or more methods"),
-        ([[1, 2]], TypeError, "values must be a dict of two or more methods"),
-        ({1: [1, 2], "1": [1, 2]}, ValueError, "methods"),
-        ({"a": ["x", "y"], "b": [1, 2]}, TypeError, r"values\['a'\] must hold numbers"),
-    ],
-)
-def test_what_cannot_be_ranked_is_refused(values, error, says):
-    with pytest.raises(error, match=says):
-        mean_ranks(values)
-
-
 def test_the_diagram_has_each_method_at_its_mean_rank_and_a_bar_over_each_group():
     rng = np.random.default_rng(0)
     found = mean_ranks({f"method {k}": rng.normal(0.25 * k, 1, 30) for k in range(7)})

@@ -104,20 +104,3 @@ def test_a_scorer_is_copied_and_pickled():
 def test_an_estimator_without_probabilities_is_refused():
     with pytest.raises(AttributeError, match="predict_proba"):
         scorer("ece")(LinearSVC().fit(X, WORDS), X, WORDS)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: scorer("eec"), ValueError, r"got 'eec'\. Did you mean 'ece'\?"),
-        (lambda: scorer("neg_accuracy"), ValueError, r"got 'neg_accuracy'\. Pass 'accuracy'\."),
-        (lambda: scorer("ece", binnin=3), TypeError, r"'binning', .*; got 'binnin'\. Pass 'binning'\.$"),
-        (lambda: scorer("ece", xyzzy=3), TypeError, r"got 'xyzzy'\. Pass one of them\."),
-        (lambda: scorer("ece", labels=["a"]), TypeError, r"got 'labels'\. The estimator gives it\."),
-        (lambda: scorer("ece", sample_weight=[1]), TypeError, r"Call set_score_request\(sample_weight=True\)\."),
-        (lambda: scorer(len), TypeError, r"metric must be a name or a metric .* sklearn\.metrics\.make_scorer\."),
-    ],
-)
-def test_what_cannot_be_scored_is_refused_at_once(call, error, message):
-    with pytest.raises(error, match=message):
-        call()

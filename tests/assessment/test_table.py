@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import columns, tables
 
@@ -101,20 +101,6 @@ def test_the_binning_is_used_where_the_metric_names_none():
     assert found["ece"].value == assess(Y, P, metrics=["ece"], binning=EqualWidth(2))["ece"].value
     assert found["ace"].value == assess(Y, P, metrics=["ace"], binning=EqualMass(15))["ace"].value
     assert found.curve.binning == "EqualWidth(n_bins=2)"
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"metrics": "ece"}, TypeError, r"metrics must be a list of names; got the string 'ece'\. Pass \['ece'\]\."),
-        ({"metrics": ["eece"]}, ValueError, r"got 'eece'\. Did you mean 'ece'\?"),
-        ({"level": 5}, ValueError, r"level must be a fraction"),
-        ({"n_resamples": 0}, ValueError, r"n_resamples must be a whole number, at least 1; got 0\. 500 is usual\."),
-    ],
-)
-def test_a_bad_option_is_refused(options, error, message):
-    with pytest.raises(error, match=message):
-        assess(Y, P, **options)
 
 
 def test_a_metric_is_found_however_it_is_spelled():
@@ -312,18 +298,6 @@ def test_an_assessment_is_that_of_the_rows_in_memory(rows):
         assert [panel.name for panel in one.panels] == [panel.name for panel in other.panels]
         np.testing.assert_array_equal(one.panels[0].bins.count, other.panels[0].bins.count)
         np.testing.assert_allclose(one.panels[0].lower, other.panels[0].lower, rtol=1e-12)
-
-
-@settings(max_examples=3)
-@given(at=st.lists(st.integers(1, N - 1), max_size=4, unique=True))
-def test_any_batches_give_the_same_digits(at):
-    read = cut(ROWS["column"], sorted(at))
-    assert figures(assess(read, n_resamples=20)) == figures(assess(cut(ROWS["column"]), n_resamples=20))
-
-
-def test_few_rows_have_the_digits_of_memory():
-    rows = [array[:3000] for array in ROWS["table"]]
-    assert figures(assess(cut(rows, (1000,)), n_resamples=20)) == figures(assess(*rows, n_resamples=20))
 
 
 def test_values_curves_and_tests_are_those_of_memory():

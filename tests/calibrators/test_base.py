@@ -5,6 +5,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 from sklearn.base import clone
@@ -76,6 +77,10 @@ def test_scikit_learn_is_asked_about_columns_only_where_they_may_be_wrong(monkey
     monkeypatch.undo()
     with pytest.raises(ValueError, match="X has 2 features, but TemperatureScaling is expecting 3"):
         fitted.predict_proba(np.full((1, 2), 0.5))
+    frame = pd.DataFrame(prob, columns=["a", "b", "c"])
+    with pytest.raises(ValueError, match="names must be in the same order"):
+        fitted.fit(frame, label).predict_proba(frame[["c", "b", "a"]])
+    assert not hasattr(fitted.fit(prob, label), "feature_names_in_")
 
 
 # Extremes

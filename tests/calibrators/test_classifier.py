@@ -20,17 +20,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-from calibrant import (
-    ByNotion,
-    CalibratedClassifier,
-    IsotonicCalibration,
-    PlattScaling,
-    SafeCalibrator,
-    TemperatureScaling,
-    VennAbers,
-)
+from calibrant import ByNotion, CalibratedClassifier, IsotonicCalibration, SafeCalibrator, TemperatureScaling
 from calibrant._core.registry import entries
-from calibrant.calibrators import BinaryCalibrator, ScalingBinning
+from calibrant.calibrators import BinaryCalibrator, PlattScaling, ScalingBinning, VennAbers
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.classifier import as_groups, forecast_of, groups_of_copies
 from calibrant.exceptions import CalibrationWarning

@@ -40,11 +40,6 @@ def test_the_map_is_what_its_definition_says(interpolate, predict, rows, new):
     np.testing.assert_allclose(fitted.calibrate(new), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_three_columns_are_refused_with_the_remedy():
-    with pytest.raises(ValueError, match=r"maps one score; got 3 classes\. Say how: ByNotion\(IsotonicCalibration\(\)"):
-        IsotonicCalibration(finite=None).fit(np.full((3, 3), 1 / 3), [0, 1, 2])
-
-
 # Values off 0 and 1
 
 

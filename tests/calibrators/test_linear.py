@@ -9,16 +9,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from strategies import dirichlet_rows, tables
 
-from calibrant import TemperatureScaling, VectorScaling, log_loss
+from calibrant import DirichletCalibration, StructuredMatrixScaling, TemperatureScaling, VectorScaling, log_loss
 from calibrant._core.arrays import prob_of_scores
 from calibrant._core.rows import Forecast, SimplexProblem, Weights
-from calibrant.calibrators import (
-    DirichletCalibration,
-    MatrixScaling,
-    StructuredMatrixScaling,
-    StructuredVectorScaling,
-    linear,
-)
+from calibrant.calibrators import MatrixScaling, StructuredVectorScaling, linear
 from calibrant.calibrators.linear import Diagonal, Full, LargeObjective, Objective, fit_table
 from calibrant.fit import minimise as newton
 from calibrant.fit.log_loss import over_rows

@@ -16,7 +16,6 @@ from calibrant._core.rows import Weights
 from calibrant._kernels.staircase import next_set, solve
 from calibrant.calibrators import scir as staircase
 from calibrant.calibrators.scir import EPSILONS, Cumulated, Points, SortedCumulativeIsotonic, cumulated, fitted_values
-from calibrant.interop.save import from_document, to_document
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class")
@@ -162,20 +161,6 @@ def test_sums_of_whole_numbers_are_exact_only_while_they_are_small():
 def test_a_rank_that_is_none_is_refused(rank, error):
     with pytest.raises(error, match="rank must be"):
         fitted(random_rows(0, 10, 3)).steps(rank)
-
-
-WRONG = {"rank_": ([1, 9], [0, 1]), "value_": ([0.5], [0.5, 0.2], [0.0, np.nan]), "score_": ([0.5, 0.1],)}
-
-
-@pytest.mark.parametrize(
-    ("name", "changed"), [(name, changed) for name, several in WRONG.items() for changed in several]
-)
-def test_corners_that_do_not_fit_together_are_refused(name, changed):
-    calibrator = fitted(random_rows(0, 10, 3))
-    calibrator.score_, calibrator.rank_, calibrator.value_ = np.zeros(2), np.array([1, 2]), np.array([0.0, 1.0])
-    setattr(calibrator, name, np.array(changed))
-    with pytest.raises(ValueError, match=rf"{name} must .*; got .*\. Fit anew\."):
-        from_document(to_document(calibrator))
 
 
 # No probability is zero

@@ -419,17 +419,6 @@ def test_a_difference_is_that_of_the_two_figures_beside_it(prefix, classes, clip
     assert f"on the same {len(truth)} rows" in sentence
 
 
-def test_an_infinite_loss_is_said_to_have_no_difference(shell):
-    save("a.csv", label=TRUTH, **columns("p_", IMPOSSIBLE))
-    save("b.csv", label=TRUTH, **columns("p_", PROB))
-    for names in (["a.csv", "b.csv"], ["b.csv", "a.csv"]):
-        figures, sentence, err = compared(shell, *names, "--clip", 0)
-        assert "; the log loss of “a” is infinite;" in Path("r.html").read_text(encoding="utf-8")
-        assert len(figures) == 2  # of the ECE and of the accuracy
-        assert "nan" not in sentence
-        assert "RuntimeWarning" not in err
-
-
 SHARE = np.random.default_rng(0).random(80)
 EVENT = np.random.default_rng(1).random(80) < SHARE
 YES_NO = np.where(EVENT, "yes", "no")

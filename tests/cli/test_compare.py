@@ -115,11 +115,6 @@ def test_a_row_of_weight_zero_in_one_file_alone_has_two_weights(files):
     run.refuses(said, "compare", "v.csv", "w.csv", "--prob", "p", "--weight", "w", "--id", "key")
 
 
-def test_one_file_is_compared_with_its_calibrators(files):
-    run, _ = files
-    assert "Take b + platt" in run.out("compare", "b.csv", "--prob", "p", "--calibrators", "platt")
-
-
 def test_a_way_out_is_spelled_only_where_the_command_has_the_option(files):
     run, _ = files
     write_table("sure.csv", {"label": [0, 1] * 100, "p": [1.0, 0.5] * 100})

@@ -10,9 +10,11 @@ import pytest
 import calibrant as cb
 from calibrant import curves
 from calibrant._core import checks as must
+from calibrant.assessment import mean_ranks
 from calibrant.calibrators import Mixture
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics import canonical_calibration_error
+from calibrant.lenses import Local
+from calibrant.metrics import canonical_calibration_error, kernel_calibration_error
 from calibrant.registry import entries
 from calibrant.significance import by_class, by_group, hosmer_lemeshow_test, kuiper_test, paired_difference
 
@@ -92,15 +94,25 @@ OPTION_VALUES = [
     (lambda: kuiper_test(Y, P, rng=-1), "rng must be a whole number, at least 0; got -1. Pass"),
     (lambda: entries(()), r"kind must be one of 'metric', .*; got \(\)\. Pass one"),
     (lambda: cb.log_loss(Y, P, clip=0.5), "clip must be a number, at least 0 and below 0.5; got 0.5"),
-    (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=0.0), r"bandwidth must be a number, at least 0\.001 and at"),
     (lambda: cb.smooth_reliability_curve(Y, P, bandwidth=2), r"at least 0\.001 and at most 1"),
     (lambda: cb.paired_test(WORDS, P, P**2), r"the probability speaks of: pos_label='no' or pos_label='yes'\."),
     (lambda: cb.PlattScaling().fit(P, WORDS), r"speaks of: labels=\['yes', 'no'\] or labels=\['no', 'yes'\]\."),
-    (lambda: paired_difference(Y, P, BOTH), r"Compare forecasts of the same rows and classes\."),
     (lambda: cb.advise(Y, P, n_folds=1), r"Pass n_folds=5\."),
     (lambda: paired_difference(Y, P, P**2, level=95), r"For 95 % intervals pass level=0\.05\."),
-    (lambda: cb.paired_test(Y, P, P**2, alternative="smaller"), r"'two-sided'; got 'smaller'\. Pass one of them\."),
     (lambda: cb.equivalence_test(Y, P, bound=2), r"Pass the largest error that you accept, such as 0\.02\."),
+    (lambda: Local(span=75), "span must be a number, .*; got 75. .*0.75 is usual."),
+    (lambda: Local(degree=3), "degree must be at most 2; got 3. 2 is usual."),
+    (lambda: Local(n_cells=2), "n_cells must be a whole number, at least 3; got 2. 512 is usual."),
+    (lambda: kernel_calibration_error(Y, P, bandwidth=0.0), r"bandwidth must be a number, above 0; got 0\.0"),
+    (lambda: cb.assess(Y, P, metrics=["eece"]), r"got 'eece'\. Did you mean 'ece'\?"),
+    (lambda: cb.assess(Y, P, n_resamples=0), r"n_resamples must be a whole number, at least 1; got 0\. 500 is usual\."),
+    (lambda: cb.scorer("eec"), r"got 'eec'\. Did you mean 'ece'\?"),
+    (lambda: cb.scorer("neg_accuracy"), r"got 'neg_accuracy'\. Pass 'accuracy'\."),
+    (lambda: mean_ranks({"a": [1, 2], "b": [1, 2, 3]}), "as many data sets, two or more, for each method"),
+    (lambda: mean_ranks({"a": [1], "b": [1]}), "two or more"),
+    (lambda: mean_ranks({"a": [1, np.nan], "b": [1, 2]}), "infinity for a failure"),
+    (lambda: mean_ranks({1: [1, 2], "1": [1, 2]}), "methods"),
+    (lambda: Mixture(0.1, "flat"), "prior must be one of"),
 ]
 OPTION_TYPES = [
     (lambda: by_class("cox", Y, P), "test must be a function such as spiegelhalter_test; got 'cox'. Pass it with"),
@@ -108,6 +120,18 @@ OPTION_TYPES = [
     (lambda: by_group(lambda *rows, **data: 0.5, Y, P, Y), "test must return a TestResult; <function .*> returned"),
     (lambda: curves.plot_roc(curves.roc_curve(Y, P), panels=1), "panels must be a list of names;"),
     (lambda: canonical_calibration_error(Y, P, binning=cb.EqualMass(5)), "binning must be a whole number, a word, or"),
+    (
+        lambda: cb.assess(Y, P, metrics="ece"),
+        r"metrics must be a list of names; got the string 'ece'\. Pass \['ece'\]\.",
+    ),
+    (lambda: cb.scorer("ece", binnin=3), r"'binning', .*; got 'binnin'\. Pass 'binning'\.$"),
+    (lambda: cb.scorer("ece", xyzzy=3), r"got 'xyzzy'\. Pass one of them\."),
+    (lambda: cb.scorer("ece", labels=["a"]), r"got 'labels'\. The estimator gives it\."),
+    (lambda: cb.scorer("ece", sample_weight=[1]), r"Call set_score_request\(sample_weight=True\)\."),
+    (lambda: cb.scorer(len), r"metric must be a name or a metric .* sklearn\.metrics\.make_scorer\."),
+    (lambda: mean_ranks({"a": [1, 2]}), "values must be a dict of two or more methods"),
+    (lambda: mean_ranks([[1, 2]]), "values must be a dict of two or more methods"),
+    (lambda: mean_ranks({"a": ["x", "y"], "b": [1, 2]}), r"values\['a'\] must hold numbers"),
 ]
 
 

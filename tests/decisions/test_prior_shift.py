@@ -9,7 +9,6 @@ from reference import decisions as slow
 from scipy.special import expit
 from strategies import columns, tables
 
-from calibrant.datasets import make_softmax_forecast
 from calibrant.decisions import estimate_prior, shift_prior, undo_class_weight, undo_undersampling
 
 shares = st.floats(0.01, 0.99)
@@ -158,14 +157,6 @@ def test_no_shares_are_more_likely(data, rows):
     assert max(map(likelihood, others)) <= likelihood(found) + 1e-9
     repeated = estimate_prior(np.repeat(prob, weight.astype(int), axis=0), old_prior=old)
     assert likelihood(repeated) == pytest.approx(likelihood(found), abs=1e-8)  # the maximum may be flat
-
-
-def test_the_new_shares_are_found():
-    rng = np.random.default_rng(5)
-    truth = make_softmax_forecast(60_000, 3, temperature=1.0, rng=rng)
-    kept = rng.random(truth.y.size) < np.array([1.0, 1 / 6, 0.5])[truth.y]
-    found = estimate_prior(truth.prob[kept], old_prior=np.bincount(truth.y) / truth.y.size)
-    np.testing.assert_allclose(found, np.bincount(truth.y[kept]) / kept.sum(), atol=0.015)
 
 
 def test_a_column_is_the_second_of_two_and_logits_are_their_probabilities():

@@ -48,24 +48,6 @@ def test_costs_and_shares_of_any_size_neither_overflow_nor_vanish():
     assert decide([0.5], [[0, 1e100], [1e100, 0]]).expected_cost.tolist() == [0.5e100]
 
 
-REFUSALS = [
-    ((-1, 1), {}, ValueError, r"cost_false_positive must be .* at least 0; got -1\. .* a gain is a cost"),
-    (("a", 1), {}, TypeError, r"cost_false_positive must be a number, .* got 'a'\. Pass 1\.0"),
-    ((1, 1), {"cost_true_positive": 2}, ValueError, r"a right decision must not cost more .* cost_true_positive=2"),
-    ((0, 0), {}, ValueError, r"some error that can happen must cost more .* Pass cost_false_positive=1"),
-    ((0, 1), {"old_prior": 0.5, "new_prior": 0.0}, ValueError, r"some error that can happen must cost more"),
-    ((1, 1), {"old_prior": 0.5}, ValueError, r"old_prior and new_prior must be given together; new_prior is"),
-    ((1, 1), {"old_prior": 0, "new_prior": 0.5}, ValueError, r"old_prior must be .* above 0 and below 1; got 0\."),
-    ((1, 1), {"old_prior": 0.5, "new_prior": 4}, ValueError, r"new_prior must be .* at most 1; got 4\. Of a"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "options", "error", "message"), REFUSALS)
-def test_what_is_no_cost_and_no_share_is_refused_with_what_to_do(arguments, options, error, message):
-    with pytest.raises(error, match=message):
-        optimal_threshold(*arguments, **options)
-
-
 # Decisions of least expected cost
 
 
@@ -137,30 +119,6 @@ def test_columns_that_have_words_for_names_are_the_classes():
     assert decide(frame, 1 - np.eye(2), labels=[0, 1]).names.tolist() == [0, 1]
 
 
-REFUSED = [
-    ([[0, -1], [1, 0]], {}, r"cost_matrix must not be negative; got -1 at index \(0, 1\)\. Add a number"),
-    ([[2, 1], [1, 0]], {}, r"a right decision must not cost more than a wrong one; got 2 for deciding 0 and 1"),
-    ([[0, 1]], {}, r"cost_matrix must have a row a class .* got shape \(1, 2\)"),
-    ([0, 1], {}, r"cost_matrix must have a row a class .* got shape \(2,\)"),
-    ([[0, np.nan], [1, 0]], {}, r"cost_matrix must be finite; got nan at index \(0, 1\)"),
-    ([[0, 1], [1, 0]], {"extra": "ask"}, r"extra must name each of the 0 decisions .* got \['ask'\]"),
-    ([[0, 1, 1], [1, 0, 1]], {"extra": "1"}, r"extra must name each of the 1 decisions .* once; got \['1'\]"),
-    ([[0, 1], [1, 0]], {"labels": ["a"]}, r"labels must name each of the 2 columns once"),
-]
-
-
-@pytest.mark.parametrize(("cost", "options", "message"), REFUSED)
-def test_costs_and_names_that_make_no_sense_are_refused_with_what_to_do(cost, options, message):
-    with pytest.raises(ValueError, match=message):
-        decide([0.2, 0.7], cost, **options)
-
-
-@pytest.mark.parametrize("extra", [{"a": 1}, 5, [1], {"ask"}, True], ids=repr)
-def test_names_of_decisions_that_are_no_names_are_refused(extra):
-    with pytest.raises(TypeError, match=r"extra must be a name, or a sequence of names; got .*\. Pass 'ask'"):
-        decide([0.2], [[0, 1, 0.1], [1, 0, 0.1]], extra=extra)
-
-
 # What decisions did, and what that cost
 
 
@@ -223,20 +181,6 @@ def test_printed_it_is_a_table():
     assert str(confusion_table(range(20), np.full((20, 20), 0.05))).startswith("accuracy 5.00%")
 
 
-@pytest.mark.parametrize(
-    ("forecast", "options", "message"),
-    [
-        ([0.2, 0.7], {"threshold": 1.5}, r"threshold must be .* at most 1; got 1\.5\. It is compared"),
-        ([0.2, 0.7], {"threshold": -0.1}, r"threshold must be .* at least 0 .*; got -0\.1"),
-        ([0.2, 0.7], {"cost_matrix": [[0, 1], [1e200, 0]]}, r"cost_matrix must be at most 1e\+100; got"),
-        (np.full((2, 3), 1 / 3), {"threshold": 0.5}, r"y_prob must speak of one event; got 3 classes"),
-    ],
-)
-def test_what_cannot_be_counted_is_refused_with_what_to_do(forecast, options, message):
-    with pytest.raises(ValueError, match=message):
-        confusion_table([0, 1], forecast, **options)
-
-
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_a_decimal_on_the_threshold_decides_for_the_event_in_any_precision(kind):
     for tenths in range(1, 10):
@@ -245,3 +189,45 @@ def test_a_decimal_on_the_threshold_decides_for_the_event_in_any_precision(kind)
         assert decide(p, cost).decision.tolist() == [1]
         assert confusion_table([1], p, threshold=tenths / 10).weight.tolist() == [[0, 0], [0, 1]]
         assert decide(np.nextafter(p, 0, dtype=kind), cost).decision.tolist() == [0]
+
+
+# What is refused
+
+
+def of(cost, **options):
+    return decide([0.2, 0.7], cost, **options)
+
+
+EQUAL, RIGHT = [[0, 1], [1, 0]], "a right decision must not cost more"
+REFUSED = [
+    (lambda: optimal_threshold(-1, 1), r"cost_false_positive must be .* at least 0; got -1\. .* a gain is a cost"),
+    (lambda: optimal_threshold(1, 1, cost_true_positive=2), f"{RIGHT} .* cost_true_positive=2"),
+    (lambda: optimal_threshold(0, 0), r"some error that can happen must cost more .* Pass cost_false_positive=1"),
+    (lambda: optimal_threshold(0, 1, old_prior=0.5, new_prior=0.0), r"some error that can happen must cost more"),
+    (lambda: optimal_threshold(1, 1, old_prior=0.5), "old_prior and new_prior must be given together; new_prior is"),
+    (lambda: optimal_threshold(1, 1, old_prior=0, new_prior=0.5), r"old_prior must be .* above 0 and below 1; got 0\."),
+    (lambda: optimal_threshold(1, 1, old_prior=0.5, new_prior=4), r"new_prior must be .* at most 1; got 4\. Of a"),
+    (lambda: of([[0, -1], [1, 0]]), r"cost_matrix must not be negative; got -1 at index \(0, 1\)\. Add a number"),
+    (lambda: of([[2, 1], [1, 0]]), f"{RIGHT} than a wrong one; got 2 for deciding 0 and 1"),
+    (lambda: of([[0, 1]]), r"cost_matrix must have a row a class .* got shape \(1, 2\)"),
+    (lambda: of([0, 1]), r"cost_matrix must have a row a class .* got shape \(2,\)"),
+    (lambda: of([[0, np.nan], [1, 0]]), r"cost_matrix must be finite; got nan at index \(0, 1\)"),
+    (lambda: of(EQUAL, extra="ask"), r"extra must name each of the 0 decisions .* got \['ask'\]"),
+    (lambda: of([[0, 1, 1], [1, 0, 1]], extra="1"), r"extra must name each of the 1 decisions .* once; got \['1'\]"),
+    (lambda: of(EQUAL, labels=["a"]), "labels must name each of the 2 columns once"),
+    (lambda: confusion_table([0, 1], [0.2, 0.7], threshold=1.5), r"threshold .* at most 1; got 1\.5\. It is compared"),
+    (lambda: confusion_table([0, 1], [0.2, 0.7], cost_matrix=[[0, 1], [1e200, 0]]), r"must be at most 1e\+100; got"),
+    (lambda: confusion_table([0, 1], np.full((2, 3), 1 / 3), threshold=0.5), "speak of one event; got 3 classes"),
+]
+OF_TYPES = [
+    (lambda: optimal_threshold("a", 1), r"cost_false_positive must be a number, .* got 'a'\. Pass 1\.0"),
+    (lambda: of([[0, 1, 0.1], [1, 0, 0.1]], extra=[1]), r"a name, or a sequence of names; got \[1\]\. Pass 'ask'"),
+    (lambda: of([[0, 1, 0.1], [1, 0, 0.1]], extra={"ask"}), r"a name, or a sequence of names; got {'ask'}\. Pass"),
+]
+ROWS = [(ValueError, *row) for row in REFUSED] + [(TypeError, *row) for row in OF_TYPES]
+
+
+@pytest.mark.parametrize(("error", "call", "words"), ROWS, ids=[row[-1] for row in ROWS])
+def test_what_makes_no_sense_is_refused_with_what_to_do(error, call, words):
+    with pytest.raises(error, match=words):
+        call()

@@ -15,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import calibrant
 from calibrant import ByNotion, CalibratedClassifier, SafeCalibrator, StructuredMatrixScaling, TemperatureScaling
+from calibrant import calibrators as cals
 from calibrant._core.registry import _ENTRIES, Entry, entries
 from calibrant.binning import EqualMass, Projection
 from calibrant.calibrators import BinaryCalibrator, CanonicalBinning, HistogramBinning, IsotonicCalibration
@@ -235,6 +236,7 @@ def test_a_path_that_cannot_be_read_is_refused(name, kind, tmp_path):
         load_calibrator(tmp_path / name)
 
 
+IRP = cals.IsotonicRecursivePartitioning(max_bins=9, smoothing=0.0, softening=0.0)
 BODIES = {
     "temperature": FITTED["temperature"],
     "by notion": lambda: by_notion("top-label"),
@@ -242,6 +244,8 @@ BODIES = {
     "histogram": lambda: HistogramBinning(EqualMass(5)).fit(PROB[:, 0], TRUTH == 0),
     "NA-FIR": lambda: calibrant.NormalizedFlattenedIsotonic(smoothing=0.01).fit(PROB, TRUTH),
     "SCIR": lambda: calibrant.SortedCumulativeIsotonic(epsilon=1e-3).fit(PROB, TRUTH),
+    "IRP": lambda: IRP.fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]),
+    "multiclass IRP": lambda: cals.MulticlassRecursivePartitioning(candidates=9).fit(PROB, TRUTH),
     "spline": lambda: calibrant.SplineCalibration().fit(PROB[:, 0], TRUTH == 0),
     "in a safe one": FITTED["safe canonical"],
 }
@@ -285,6 +289,33 @@ DAMAGES = [
     ("NA-FIR", LOGS, backwards, "log_value_ must be numbers, rising; got"),
     ("NA-FIR", LOGS, shorter, "log_value_ must be numbers, rising, of shape"),
     ("SCIR", (*FITTED_PART, "score_", "array"), backwards, "score_ must be numbers, at least 0, not falling;"),
+    ("SCIR", (*FITTED_PART, "rank_", "array", 0), 9, "rank_ must .*; got .*"),
+    ("SCIR", (*FITTED_PART, "rank_", "array", 0), 0, "rank_ must .*; got .*"),
+    ("SCIR", VALUES, shorter, "value_ must .* of shape"),
+    ("SCIR", VALUES, backwards, "value_ must .*; got .*"),
+    ("IRP", LEFT, [0.2, 0.1, 0.4], "left_ must .*; got .*"),
+    ("IRP", LEFT, [], "left_ must .*; got .*"),
+    ("IRP", VALUES, [0.0, 1.0, 0.5], "value_ must .*; got .*"),
+    ("IRP", (*FITTED_PART, "n_bins_"), 4, "n_bins_ must .*; got 4"),
+    ("IRP", (*FITTED_PART, "gain_", "array"), shorter, "gain_ must .*; got .*"),
+    (
+        "IRP",
+        (*FITTED_PART, "weight_", "array"),
+        [0.0, 2.0, 1.0],
+        "event_weight_ must be at most weight_, and that above 0",
+    ),
+    ("IRP", (*FITTED_PART, "event_weight_", "array"), [0.0, 3.0, 1.0], "event_weight_ must .*; got .*"),
+    ("IRP", (*FITTED_PART, "row_weight_"), 0.0, "row_weight_ must .*; got 0"),
+    ("IRP", (*FITTED_PART, "smoothing_"), 1.1e15, "smoothing_ must .*; got 11000"),
+    ("IRP", (*FITTED_PART, "softening_"), 1.0, "softening_ must .*; got 1"),
+    ("multiclass IRP", (*FITTED_PART, "node_value_", "array"), shorter, "node_value_ must .*; got .*"),
+    ("multiclass IRP", (*FITTED_PART, "n_regions_"), lambda n: n + 1, "n_regions_ must be those of the tree"),
+    (
+        "multiclass IRP",
+        (*FITTED_PART, "staged_regions_", "array", 0),
+        99,
+        "staged_regions_ and n_regions_ must be those of",
+    ),
     ("SCIR", (*VALUES, -1), 1.5, "value_ must be numbers, .* at most 1;"),
     ("SCIR", (*FITTED_PART, "epsilon_"), -1.0, "epsilon_ must be a number, at least 0 and at most 1"),
     ("temperature", FITTED_PART, {"calibrate": "x"}, ""),

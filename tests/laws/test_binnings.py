@@ -104,13 +104,6 @@ def test_every_row_is_in_one_cell_and_sums_over_cells_are_the_sums_over_rows(bin
     np.testing.assert_array_equal(bins.outcome_sum.sum(axis=0), weight @ outcome)
 
 
-@each_of_both
-@given(data=st.data())
-def test_sums_cannot_be_written_to(binning, drawn, data):
-    with pytest.raises(ValueError, match="read-only"):
-        cut(binning, data.draw(drawn)).weight[0] = 7.0
-
-
 # Of scores
 
 

@@ -14,11 +14,8 @@ from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
 from calibrant._core.rows import as_simplex
 from calibrant.binning import Binning
-from calibrant.metrics.bin_losses import NormOfBins
-from calibrant.metrics.binned import ECE
 from calibrant.metrics.decompositions import hits, squared_losses
 from calibrant.metrics.kinds import LogLoss
-from calibrant.metrics.noise import error_through
 from calibrant.notions import as_notion
 from calibrant.sums import Plan, Sums, scan
 
@@ -73,20 +70,6 @@ def test_sums_of_batches_in_any_order_are_those_of_all_rows(rows, data):
     problem = problem_of(rows)
     plan = PLAN.fitted_to(problem)
     assert_close(added([scan(batch, plan) for batch in batches(problem, data)]), scan(problem, plan))
-
-
-@given(rows=forecasts, data=st.data())
-def test_errors_of_merged_sums_are_those_of_all_rows(rows, data):
-    problem = problem_of(rows)
-    plan = PLAN.fitted_to(problem)
-    merged = added([scan(batch, plan) for batch in batches(problem, data)])
-    for (notion, cut), problems in zip(plan.cells, merged.cells, strict=True):
-        for size in (NormOfBins(), NormOfBins.of("debiased squared gap", "root"), NormOfBins.of(across="max")):
-            expected = error_through(problem, notion, ECE.lens.recut(cut), size)
-            # A root of what rounds to zero keeps half the digits.
-            assert size.of_table(problems) == pytest.approx(
-                expected, rel=1e-12, abs=1e-7 if size.is_debiased else 1e-12
-            )
 
 
 @given(rows=forecasts)

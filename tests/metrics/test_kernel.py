@@ -298,18 +298,6 @@ def test_a_single_row_has_no_error():
     assert np.isnan([found.value, found.lower, found.upper]).all()
 
 
-REFUSED = [
-    ({"bandwidth": 0.0}, r"bandwidth must be a number, above 0; got 0\.0"),
-    ({"estimator": "block"}, "estimator must be one of 'unbiased', 'biased'; got 'block'"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), REFUSED)
-def test_options_that_are_none_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        kernel_calibration_error([0, 1], [0.2, 0.7], **options)
-
-
 # Over cells
 
 

@@ -137,20 +137,6 @@ def test_equal_scores_are_never_parted():
     assert all(len(set(view.place[score == s].tolist())) == 1 for s in np.unique(score))
 
 
-REFUSED = [
-    ({"span": 0.0}, "span must be a number, .*; got 0.0. .*0.75 is usual."),
-    ({"span": 75}, "span must be a number, .*; got 75. .*0.75 is usual."),
-    ({"degree": 3}, "degree must be at most 2; got 3. 2 is usual."),
-    ({"n_cells": 2}, "n_cells must be a whole number, at least 3; got 2. 512 is usual."),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), REFUSED)
-def test_options_that_mean_nothing_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        Local(**options)
-
-
 # Cumulative
 
 

@@ -160,15 +160,6 @@ def test_whole_weights_of_one_predicted_class_make_no_bins_of_their_own(more):
 # One class
 
 
-def test_one_against_the_rest_is_that_part_of_all_classes():
-    problem = as_problem([0, 1, 2], P)
-    for j, expected in enumerate(ClassWise().split(problem)):
-        (found,) = notions.OneVsRest(j).split(problem)
-        assert found.score.tolist() == expected.score.tolist()
-        assert found.outcome.tolist() == expected.outcome.tolist()
-        assert (found.share, found.name) == (1.0, expected.name)
-
-
 def test_a_class_may_be_named_and_a_calibrator_looks_its_name_up():
     both = notions.OneVsRest("b"), notions.OneVsRest(1)
     named, numbered = (calibration_error(["a", "b", "b"], P, labels=list("abc"), notion=one) for one in both)
@@ -572,25 +563,19 @@ OF_VALUES = [
     (lambda: error_of(WithinGroups([0, 0, 1])), "one event; the forecast has 3 classes"),
     (lambda: error_of(WithinGroups(GROUP), OCCURRED, SCORE, sample_weight=[1, 1, 0, 1]), "one value for each row that"),
     (lambda: WithinGroups([0.5, 1.0]), "groups must"),
-    (lambda: WithinGroups([[1, 2]]), "groups must"),
     (lambda: ThresholdedClassWise(-0.1), "threshold must be a number, at least 0 and at most 1"),
     (lambda: next(SharedClassWise().parts(P)), "groups must be known where no labels show how often"),
     (lambda: list(SharedClassWise([0, 0]).split(problem_of([1, 1, 1]))), "one value for each of the 3 classes; got 2"),
     (lambda: SharedClassWise(ratio=0.5), "ratio must be a number, at least 1; got 0.5"),
-    (lambda: SharedClassWise(ratio=np.inf), "ratio must be a number, at least 1; got inf"),
     (lambda: SharedClassWise([[0, 1], [2, 3]]), A_LIST.format("shape (2, 2)")),
     (lambda: SharedClassWise([[0, 1], [2]]), A_LIST.format("rows of different lengths")),
     (lambda: SharedClassWise("rare"), A_LIST.format("shape ()")),
     (lambda: SharedClassWise([0.5, 1.0]), "groups must hold class labels"),
     (lambda: error_of("top-2-label", [0, 1], [0.2, 0.7], y_pred=[0, 1]), "where y_pred is given; got 'top-2-label'"),
-    (lambda: error_of(ClassWise(), [0, 1], [0.2, 0.7], y_pred=[0, 1]), "where y_pred is given; got 'class-wise', "),
 ]
 OF_TYPES = [
     (lambda: notions.OneVsRest(1.0), "column must be a number of a column or a name of a class"),
-    (lambda: notions.OneVsRest(True), "column must be a number of a column or a name of a class"),
     (lambda: TopKConfidence("3"), "k must be a whole number, at least 1"),
-    (lambda: WithinGroups([None, "a"]), "groups must"),
-    (lambda: SharedClassWise(ratio="2"), "ratio must be a number, at least 1; got '2'"),
 ]
 
 

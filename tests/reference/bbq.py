@@ -1,6 +1,6 @@
 """Bayesian binning with a loop over binnings and bins. Rows are repeated by their weights beforehand."""
 
-from reference.histogram import bin_of, equal_mass_edges
+from reference.histogram import bin_of, piles
 from scipy.special import betaln, softmax
 
 
@@ -11,13 +11,10 @@ def sizes(n, spread):
 
 
 def binnings(scores, spread):
-    """Bins that hold rows, as (lower edge, upper edge, scores in it); the same ones once."""
+    """Bins that hold rows, the same ones once."""
     different = []
     for n_bins in sizes(len(scores), spread):
-        edges = equal_mass_edges(scores, n_bins)
-        held = [[s for s in scores if bin_of(edges, s) == b] for b in range(len(edges) - 1)]
-        if not held[-1]:  # the last one ends at 1 even if no row is near
-            edges, held = [*edges[:-2], 1.0], held[:-1]
+        edges, _ = piles(scores, n_bins)
         if edges not in different:
             different.append(edges)
     return different

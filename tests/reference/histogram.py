@@ -27,6 +27,13 @@ def bin_of(edges, score):
     return len(edges) - 2
 
 
+def piles(scores, n_bins):
+    """The edges of bins that hold rows, and their rows; the last one ends at 1 even if no row is near."""
+    edges = equal_mass_edges(scores, n_bins)
+    held = [[s for s in scores if bin_of(edges, s) == b] for b in range(len(edges) - 1)]
+    return (edges, held) if held[-1] else ([*edges[:-2], 1.0], held[:-1])
+
+
 def fit(edges, scores, outcomes, empty, smoothing=0.0, interior=False):
     """Return the value of each bin: None for one that leaves a score as it is.
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from reference.binned import combined
 
 
 def grid(prob, n_bins):
@@ -36,7 +37,4 @@ def calibration_error(prob, label, weight, cells, norm="l1", distance="total var
         }
         values.append(of_distance[distance])
         weights.append(w.sum() / weight.sum())
-    if norm == "max":
-        return max(values)
-    mean = np.dot(weights, np.square(values) if norm == "l2" else values)
-    return mean if norm == "l1" else math.sqrt(max(mean, 0.0))
+    return combined(values, weights, norm)

@@ -9,7 +9,6 @@ from scipy.stats import binom, binomtest
 from calibrant import bin_test_calibration_error, expected_calibration_error, top_label_calibration_error
 from calibrant.binning import BoundedIsotonic
 from calibrant.datasets import SurveyMixture
-from studies.claims import Verdict
 from studies.na_isotonic import alternatives, claims, claims_methods, claims_printed, networks
 from studies.na_isotonic import forecasts as fc
 from studies.survey import cases
@@ -19,15 +18,9 @@ from studies.tce.claims_simulation import means_of_models, size
 from studies.tce.imagenet import PrintedCut, bins_of
 from studies.tce.published import as_published, introsort, of_the_library
 from studies.tce.simulation import TABLES
-from studies.top_label import claims_printed as top_label_printed
 from studies.top_label import networks as top_label
 
 # The survey
-
-
-def test_what_the_survey_did_not_run_or_does_not_measure_is_not_judged():
-    not_judged = {claim.key for claim in survey.CLAIMS if claim.says is Verdict.NOT_JUDGED}
-    assert not_judged == {"isotonic-cost", "fig-12-network"}
 
 
 def test_every_sentence_about_networks_rests_on_ten():
@@ -228,11 +221,6 @@ def test_so_have_the_tables_that_vary_one_setting(number, monkeypatch):
 
 
 # The paper on top-label calibration
-
-
-def test_the_printed_lines_are_those_of_eight_networks():
-    assert [len(top_label_printed.lines(metric)) for metric in ("TL-ECE", "TL-MCE", "CW-ECE")] == [8, 8, 8]
-    assert top_label_printed.lines("CW-ECE")["ResNet-50 (CIFAR-10)"]["CW-HB"] == 0.28
 
 
 def test_a_network_is_measured_at_every_size_that_leaves_rows_to_test():

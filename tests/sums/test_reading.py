@@ -78,13 +78,6 @@ def test_any_batches_leave_the_sums_of_all_rows(at):
     np.testing.assert_array_equal(ours.kept.problem.prob, theirs.kept.problem.prob)
 
 
-@pytest.mark.parametrize("arrays", [(LABEL, PROB), (EVENT, SCORE)], ids=["table", "column"])
-@pytest.mark.parametrize("n", [N, 3000], ids=["many", "few"])
-def test_an_error_is_that_of_the_rows_in_memory(arrays, n):
-    arrays = [array[:n] for array in arrays]
-    assert calibration_error(Batches(cut([700, 2500], *arrays))) == pytest.approx(calibration_error(*arrays), rel=1e-12)
-
-
 def test_what_needs_all_rows_says_how_to_sample_them():
     predictions = Batches(cut([5000], LABEL, PROB))
     with pytest.raises(ValueError, match=r"needs all rows.*sample\(100_000\)"):

@@ -234,6 +234,16 @@ def is_word(value: object, word: str) -> bool:
     return isinstance(value, str) and value == word
 
 
+def are_words(values: Iterable[object]) -> bool:
+    """Whether all are words."""
+    return all(isinstance(value, str) for value in values)
+
+
+def by_name(given: Any, name: str = "") -> Mapping[str, Any]:
+    """Return things by their names; a single one that has none stands under this one."""
+    return given if isinstance(given, Mapping) else {name: given}
+
+
 def under_word(name: str, value: object, known: Mapping[str, T], *, also: str = "") -> T:
     """Return what stands under a word, however it is spelled: case, hyphens, underscores and spaces do not matter."""
     word = meant(value, known) if isinstance(value, str) else None

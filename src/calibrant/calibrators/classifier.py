@@ -24,7 +24,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 
 from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, log_prob_of_prob, more, prob_of_logit
 from calibrant._core.border import as_labels, as_problem, as_weights
-from calibrant._core.checks import as_numbers, choice, refuse, require, require_jobs
+from calibrant._core.checks import are_words, as_numbers, choice, refuse, require, require_jobs
 from calibrant._core.rows import Problem
 from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter, unless_it_fails
 from calibrant.calibrators.by_notion import calibrator_for
@@ -78,7 +78,7 @@ def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
     if array.dtype.kind not in "OT":
         return array
     cells = array.tolist()
-    if all(isinstance(cell, str) for cell in cells):
+    if are_words(cells):
         return np.array(cells)
     codes: dict[Any, int] = {}
     return np.array([codes.setdefault(cell, len(codes)) for cell in cells])

@@ -14,7 +14,7 @@ from scipy.special import ndtri
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import as_level, choice, flag, refuse, require
+from calibrant._core.checks import as_level, by_name, choice, flag, refuse, require
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import Problem
 from calibrant.binning import Binning, Bins, as_binning
@@ -414,8 +414,7 @@ def plot_reliability(
     """
     given: Any = curves
     if y_prob is not None:
-        forecasts = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
-        given = {name: reliability_curve(cast("Any", curves), one, **data) for name, one in forecasts.items()}
+        given = {name: reliability_curve(cast("Any", curves), one, **data) for name, one in by_name(y_prob).items()}
     elif data:
         must = "keywords must be those of plot_reliability where it draws curves"
         refuse(must, got=", ".join(data), hint="Pass them to reliability_curve", error=TypeError)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from calibrant._core.arrays import FloatArray, first, ratio
 from calibrant._core.border import DataOptions, Input, as_problem
-from calibrant._core.checks import distinct_names, each, number, require, some, together
+from calibrant._core.checks import are_words, by_name, distinct_names, each, number, require, some, together
 from calibrant._core.result import Result, Table, frame
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Rows, as_simplex
 from calibrant.decisions.prior_shift import as_event_share, classes_of, numbers_of, received
@@ -49,9 +49,8 @@ def column_names(classes: npt.NDArray[np.generic], n_decisions: int, extra: obje
     names = np.array(extra, dtype=object, ndmin=1).tolist()
     if extra is None:
         names = ["abstain"] if wanted == 1 else [f"abstain {number}" for number in range(1, wanted + 1)]
-    fits = all(isinstance(name, str) for name in names)
     must, hint = "extra must be a name, or a sequence of names", "Pass 'ask', say"
-    require(fits, must, value=extra, hint=hint, error=TypeError)
+    require(are_words(names), must, value=extra, hint=hint, error=TypeError)
     fits = len(names) == wanted and len({*names, *map(str, classes.tolist())}) == n_decisions
     must = f"extra must name each of the {wanted} decisions beyond the classes once"
     require(fits, must, value=names, hint="Pass one new name for each further column of cost_matrix")
@@ -329,7 +328,7 @@ def named_events(
     data: Any,
 ) -> dict[str, BinaryProblem]:
     """Return the problem of each forecast by its name, each of an event of its own; without a name it is "forecast"."""
-    forecasts: Mapping[str, npt.ArrayLike | None] = y_prob if isinstance(y_prob, Mapping) else {"forecast": y_prob}
+    forecasts = by_name(y_prob, "forecast")
     some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
     distinct_names("forecasts", forecasts)
     return {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from calibrant._core.arrays import as_array, columns_of, some
 from calibrant._core.border import TRUTH_VALUES, Input, as_labels, as_problem
-from calibrant._core.checks import progress_bar, refuse, require
+from calibrant._core.checks import are_words, progress_bar, refuse, require
 from calibrant._core.rows import DOUBLE, Problem, Rows
 from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
@@ -351,7 +351,7 @@ def _labels(column: Any) -> tuple[Array, tuple[Any, ...] | None]:
         kind = column.type
     if types.is_dictionary(kind):
         words = column.dictionary.to_pylist()
-        if all(isinstance(word, str) for word in words):
+        if are_words(words):
             codes = column.indices.cast("int32")  # those of polars have no sign
             return in_numpy(codes.fill_null(-1)), tuple(words)
         column = column.cast(kind.value_type)

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 import calibrant
 from calibrant._core.arrays import FloatArray, is_number, is_whole
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, refuse, require, whole
+from calibrant._core.checks import are_words, choice, refuse, require, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import Kind, entries, find, named
 from calibrant._core.rows import IntArray
@@ -467,9 +467,9 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
         part_of(document, "classes", list)
         calibrator = restored(document)
         if (names := document.get("column_names")) is not None:
-            are_words = isinstance(names, list) and all(isinstance(name, str) for name in names)
+            fits = isinstance(names, list) and are_words(names)
             must, kind = "column_names must be a list of words", type(names).__name__
-            require(are_words, must, got=kind, hint="Fit anew", error=TypeError)
+            require(fits, must, got=kind, hint="Fit anew", error=TypeError)
             calibrator.feature_names_in_ = np.array(_fitting(names, calibrator), dtype=object)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         found = str(error).removesuffix(".").removesuffix("Fit anew").rstrip(". ")

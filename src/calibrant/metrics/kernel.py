@@ -549,7 +549,8 @@ class SimplexPairs(Pairs):
 
     def _multiplied(self, labels: IntArray) -> FloatArray:
         """Sum in the K - 1 coordinates of the simplex, each of which makes vectors that a tile multiplies."""
-        corners = simplex_corners(self.points.shape[1])
+        # Corners as far from each other as unit vectors are: orthonormal rows, and orthogonal to (1, ..., 1).
+        corners = np.ascontiguousarray(helmert(self.points.shape[1]).T)
         centre = self.points @ corners
 
         def vectors(rows: slice) -> FloatArray:
@@ -605,11 +606,6 @@ def _pairs(problem: SimplexProblem, notion: Notion | None, bandwidth: float | No
         pairs = ScorePairs(problem, Part(slice(None), 1, ""), 1.0, bandwidth)
         pairs.times = 2.0  # the residuals of two classes are opposite: each product comes from both
         yield pairs
-
-
-def simplex_corners(n_classes: int) -> FloatArray:
-    """Corners of a simplex in K - 1 dimensions, shape (K, K - 1): as far from each other as unit vectors are."""
-    return np.ascontiguousarray(helmert(n_classes).T)  # orthonormal rows, and orthogonal to (1, ..., 1)
 
 
 # The squared kernel calibration error, and what is known of it

@@ -28,7 +28,7 @@ from scipy.special import ndtri
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import as_numbers, choice, refuse, require, whole
+from calibrant._core.checks import as_numbers, choice, is_word, refuse, require, whole
 from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.exceptions import warn
 from calibrant.metrics.estimate import Estimate, Resampling
@@ -377,16 +377,11 @@ SEED = 0
 """What is drawn is drawn from the rows in their own order, the same each time."""
 
 
-def is_grid(thresholds: object) -> bool:
-    """Whether thresholds that are no word are a number of steps, and no array or table of a length."""
-    return getattr(thresholds, "ndim", int(isinstance(thresholds, Sized))) == 0
-
-
 def require_thresholds(thresholds: object) -> int | None:
     """Refuse what is no word, no number of steps and no array; return the steps, if it is a number of them."""
     if isinstance(thresholds, str):
         choice("thresholds", thresholds, ["data"])
-    elif is_grid(thresholds):
+    elif getattr(thresholds, "ndim", int(isinstance(thresholds, Sized))) == 0:  # no array, and no table of a length
         hint = 'Pass "data", steps of a grid such as 100, or an array'
         return whole("thresholds", thresholds, least=1, hint=hint)
     return None
@@ -395,7 +390,7 @@ def require_thresholds(thresholds: object) -> int | None:
 def as_thresholds(thresholds: str | int | npt.ArrayLike, n_thresholds: int, rows: SurfaceRows) -> FloatArray:
     """Return the thresholds that were asked for, and those of the corners of the surface."""
     n_classes, steps = rows.n_classes, require_thresholds(thresholds)
-    if isinstance(thresholds, str):
+    if is_word(thresholds, "data"):
         found = data_thresholds(rows, n_thresholds)
     elif steps is not None:
         found = grid_thresholds(n_classes, steps)

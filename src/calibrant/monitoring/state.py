@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.checks import refuse, require, whole
+from calibrant._core.checks import are_words, refuse, require, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.rows import Problem
 from calibrant.notions import ClassWise, Notion
@@ -131,7 +131,7 @@ class Named:
         listed = found.tolist()
         if any(isinstance(key, (date, datetime)) for key in listed):
             return np.array([key.isoformat() for key in listed])
-        is_one_kind = found.dtype.kind in "iufUT" or all(isinstance(key, str) for key in listed)
+        is_one_kind = found.dtype.kind in "iufUT" or are_words(listed)
         fits = is_one_kind and all(type(key) is not float or math.isfinite(key) for key in listed)
         must = "at must be numbers, dates or words, one kind of them"
         require(fits, must, got=f"{listed[:3]}", hint="Name each window by a number, a date or a word")
