@@ -240,9 +240,8 @@ class EvenEdges(Edges):
             return self.edges[1:-1].searchsorted(prob)
         n_bins = self.edges.size - 1
         place = prob * np.float64(n_bins)
-        floor = np.floor(place)
-        place -= floor
-        at: IntArray = floor.astype(np.intp)
+        at: IntArray = place.astype(np.intp)
+        place -= at
         near = UNITS * n_bins
         if not (np.minimum.reduce(place) > near and np.maximum.reduce(place) < 1.0 - near):
             unsure = np.flatnonzero((place <= near) | (place >= 1.0 - near))
@@ -399,8 +398,11 @@ def sums_over(partition: Partition, problem: Problem, part: IntArray | None = No
     if not isinstance(problem, BinaryProblem):
         return _sums_of_forecasts(partition, problem)
     if (n := problem.score.size) > CHUNK:
-        parts = ((problem.at(rows), None if part is None else part[rows]) for rows in blocks(n, 1, CHUNK))
-        return reduce(add, (sums_over(partition, some, own, n_parts) for some, own in parts))
+
+        def read(rows: slice) -> Bins:
+            return sums_over(partition, problem.at(rows), None if part is None else part[rows], n_parts)
+
+        return reduce(add, in_order(read, blocks(n, 1, CHUNK), n_processors() if n >= PARALLEL_FROM else 1))
     at, score, weights, n_bins = partition.index(problem.score), problem.score, problem.weights, partition.n_cells
     if part is not None:
         at += n_bins * part

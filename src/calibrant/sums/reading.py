@@ -481,7 +481,8 @@ def _all_at_once(problem: Problem, plan: Plan, first: int | Numbers) -> Sums:
 
 def cells_of(problem: Problem, notion: Notion, binning: Binning) -> BinTable:
     """Return the bins of all problems of a notion that is fitted, each cut by a binning."""
-    if is_unread(problem) or problem.size > CHUNK:
+    # Of one event nothing is made of the rows that chunks would keep small.
+    if is_unread(problem) or (problem.size > CHUNK and type(notion) is not Binary):
         return scan(problem, Plan.of_cells([(notion, binning)])).cells[0]
     if has_loops(problem, notion, binning, noise=False):
         return _cells(problem, [(notion, binning)], noise=False)[0]
