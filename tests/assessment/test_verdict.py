@@ -233,6 +233,14 @@ def test_a_base_rate_is_printed_without_rounding_and_as_sure_as_its_rows(n):
     assert "e-1" not in str(found)
 
 
+def test_of_rows_that_are_all_certain_and_right_as_many_may_be_wrong():
+    reach = 100 * (1 - binomtest(20, 20).proportion_ci().low)
+    for n_events, ends in ((10, (-reach, reach)), (20, (0.0, reach)), (0, (-reach, 0.0))):
+        y = (np.arange(20) < n_events).astype(int)
+        found = assess(y, y.astype(float), labels=[0, 1], metrics=["accuracy"]).verdict
+        assert (found.lower, found.upper) == pytest.approx(ends)
+
+
 def test_certain_rows_that_are_wrong_are_counted_and_the_slope_is_without_them():
     case = calibrated_but_178(np.random.default_rng(0))
     found = verdict(case, metrics=["ece"])

@@ -263,7 +263,7 @@ def test_the_unbiased_square_is_that_of_sun_and_others():
 
 
 @pytest.mark.parametrize("n", [2, 20, 300])
-def test_of_an_accuracy_of_all_rows_or_none_the_interval_is_that_of_clopper_and_pearson(n):
+def test_of_rows_that_are_all_right_or_all_wrong_the_intervals_of_means_are_by_clopper_and_pearson(n):
     label, prob = np.arange(n) % 2, np.where(np.arange(n) % 2, 0.9, 0.1)
     for y, right in ((label, n), (1 - label, 0)):
         low, high = binomtest(right, n).proportion_ci(method="exact")
@@ -271,6 +271,13 @@ def test_of_an_accuracy_of_all_rows_or_none_the_interval_is_that_of_clopper_and_
         assert (found.lower, found.upper) == pytest.approx((low, high), abs=1e-12)
         half = assess(y[: n // 2], prob[: n // 2], metrics=["accuracy"], sample_weight=[2] * (n // 2))["accuracy"]
         assert (half.lower, half.upper) == pytest.approx((low, high), abs=1e-12)
+        # A row of the other class would have the Brier score 0.81, or 0.01, and its log loss.
+        brier, loss = (assess(y, prob, metrics=["brier", "nll"])[name] for name in ("brier", "nll"))
+        own, other = (0.1, 0.9) if right else (0.9, 0.1)
+        ends = [own**2 + part * (other**2 - own**2) for part in (0.0, high - low)]
+        assert (brier.lower, brier.upper) == pytest.approx((min(ends), max(ends)))
+        ends = [-np.log(1 - own) + part * np.log((1 - own) / (1 - other)) for part in (0.0, high - low)]
+        assert (loss.lower, loss.upper) == pytest.approx((min(ends), max(ends)))
     found = assess([0, 1, 1], [0.1, 0.9, 0.8], metrics=["accuracy"], sample_weight=[0.5, 0.5, 5.5])["accuracy"]
     assert found.lower == pytest.approx(0.025 ** ((0.5**2 + 0.5**2 + 5.5**2) / 6.5**2))
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from scipy.stats import binom, binomtest, ks_2samp
 
-from calibrant import EqualMass, calibration_error
+from calibrant import EqualMass, assess, calibration_error
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.binning import BoundedIsotonic, Isotonic
@@ -162,3 +163,33 @@ def test_no_labels_are_drawn_of_2_to_the_63_equal_rows():
     message = r"sample_weight must be below 2\*\*63 where .*; got 9.22337e\+18. Divide the weights by their largest"
     with pytest.raises(ValueError, match=message):
         resampling_test(label, prob, metric="brier", n_resamples=2, sample_weight=[1.0, 2.0**63])
+
+
+# Bins of few rows
+
+
+def over_confident(rng, n=30):
+    z = 2 * rng.normal(size=n)
+    score, rate = expit(z), expit(z / 2)
+    return (rng.random(n) < rate).astype(int), score, rate
+
+
+def test_both_classes_of_an_event_have_the_interval_of_the_event():
+    """Each of their bins holds the rows of one of the event: what is drawn in the two depends on each other."""
+    y, score, _ = over_confident(np.random.default_rng(2))
+    of_event, of_both = (
+        estimate_calibration_error(y, score, notion=notion, binning=EqualMass(15), n_resamples=2000)
+        for notion in ("binary", "class-wise")
+    )
+    assert of_both.value == pytest.approx(of_event.value)
+    assert (of_both.lower, of_both.upper) == pytest.approx((of_event.lower, of_event.upper), rel=0.1)
+
+
+def test_the_lower_end_of_bins_of_few_rows_is_seldom_above_the_truth():
+    rng, above = np.random.default_rng(0), 0
+    for _ in range(60):
+        y, score, rate = over_confident(rng)
+        found = assess(y, score, metrics=["tace"], n_resamples=100)["tace"]
+        off, is_high = np.abs(score - rate), score >= 0.5
+        above += found.lower > (off[is_high].mean() + off[~is_high].mean()) / 2
+    assert above <= 9

@@ -96,6 +96,9 @@ def test_exact_logits_are_not_clipped():
     peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(z[:, None] / 50, label)
     assert calibration_slope(label, z, input="logit") == pytest.approx(peer.coef_[0, 0] / 50, rel=1e-7)
     assert calibration_slope(label, expit(z)) != pytest.approx(peer.coef_[0, 0] / 50, rel=1e-3)
+    # The two rows nearest to 0 decide:  exp(a - 40) = exp(-a - 38).
+    shift = calibration_in_the_large([0, 1, 0, 1], [-40.0, 38.0, -60.0, 50.0], input="logit")
+    assert shift == pytest.approx(1.0, abs=1e-4)
 
 
 def test_a_row_that_outweighs_all_others_leaves_a_number():

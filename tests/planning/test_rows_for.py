@@ -188,9 +188,10 @@ def test_more_rows_than_are_planned_for_are_refused_by_their_number(monkeypatch)
 
 @pytest.mark.filterwarnings("error")
 def test_an_interval_without_width_needs_the_fewest_rows():
-    found = cb.rows_for(width=0.05, y_prob=[0.0, 1.0], metric="nll")
+    found = cb.rows_for(width=0.05, y_prob=[0.5, 0.5], metric="nll")  # it is the same of both classes
     assert (found.rows, found.value.tolist()) == (50, [0.0])
-    of_all_right = cb.rows_for(width=0.05, y_prob=[0.0, 1.0], metric="accuracy").rows
+    of_all_right = cb.rows_for(width=0.05, y_prob=[0.0, 1.0], metric="brier").rows
+    assert of_all_right == cb.rows_for(width=0.05, y_prob=[0.0, 1.0], metric="accuracy").rows
     assert 1 - 0.025 ** (1 / of_all_right) <= 0.05 < 1 - 0.025 ** (1 / (of_all_right - 1))
     assert cb.rows_for(width=0.05, y_prob=[0.0, 1.0]).rows > 50  # that all of 50 were right leaves an error possible
 

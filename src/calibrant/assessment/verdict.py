@@ -259,14 +259,17 @@ def verdict_of(
         faults.append("other")
 
     smallest = min(of_shift, of_slope, of_certain, *of_class.tolist(), *of_error.values())
-    points, half = float(main.points[0]), 100.0 * z * float(main.error[0])
+    reach = z * float(main.error[0])
+    if reach == 0.0:  # all rows are certain and right: as many may be wrong, by Clopper and Pearson
+        reach = 1.0 - (level / 2.0) ** (1.0 / weights.effective_rows)
+    points, half = float(main.points[0]), 100.0 * reach
     found = Verdict(
         faults=tuple(faults),
         predicted=float(main.predicted[0]),
         observed=float(main.observed[0]),
         points=points,
-        lower=max(points - half, -100.0),
-        upper=min(points + half, 100.0),
+        lower=max(points - half, 100.0 * (float(main.predicted[0]) - 1.0)),
+        upper=min(points + half, 100.0 * float(main.predicted[0])),
         slope=slope.value,
         slope_lower=slope.value - z * slope.error,
         slope_upper=slope.value + z * slope.error,

@@ -364,11 +364,11 @@ class Recalibration:
         rate = np.log(occurred) - np.log(weight - occurred)
         # At the ends of the bracket every row is on one side of the rate; a little more covers rounding.
         low, high = (rate - x + side * (1.0 + 1e-12 * abs(x)) for x, side in ((self.x[-1], -1.0), (self.x[0], 1.0)))
-        return float(
-            scipy.optimize.brentq(
-                lambda a: float(self.total @ expit(self.x + a)) - occurred, low, high, xtol=1e-14, maxiter=BISECTIONS
-            )
-        )
+
+        def excess(a: float) -> float:  # sums of small errors: a sum of probabilities less the events would lose them
+            return float((self.total - self.events) @ expit(self.x + a) - self.events @ expit(-self.x - a))
+
+        return float(scipy.optimize.brentq(excess, low, high, xtol=1e-14, maxiter=BISECTIONS))
 
     def log_likelihood(self, intercept: float, slope: float) -> float:
         """Log-likelihood at an intercept and a slope."""

@@ -149,7 +149,8 @@ class Law:
     another shape ``seen`` yields sizes of the observed deviations times steps (r,), and what would be observed (r, m). They
     are drawn until the error is detected. Where it is known how noise ``shifts`` (m,) the size of far larger deviations of
     that direction, the upper end is at least the value less a low quantile of these. The upper end takes the value for
-    larger by the ``grain`` of one row.
+    larger by the ``grain`` of one row. Where bins of few rows do not tell the direction of their true deviations, the ``other``
+    law is that of truths toward rates of 1/2: noise is larger there, and a smaller truth has a value like the one observed.
     """
 
     value: float
@@ -158,6 +159,7 @@ class Law:
     seen: Callable[[], Iterable[tuple[FloatArray, FloatArray]]] | None = None
     shifts: FloatArray | None = None
     grain: float = 0.0
+    other: Callable[[], Law] | None = None
 
     @cached_property
     def null(self) -> FloatArray:
@@ -169,6 +171,8 @@ class Law:
         pvalue, value = pvalue_of(self.value, self.null), self.value if exact is None else exact
         debiased = min(_truth_with(self.truth, np.quantile(self.sizes, 0.5, axis=1), self.value), value)
         lower, upper = self._interval(level)
+        if pvalue <= level and self.other is not None:
+            lower = min(lower, self.other()._interval(level)[0])
         return Estimate(
             value=value,
             lower=min(lower, debiased) if pvalue <= level else 0.0,
@@ -360,6 +364,11 @@ class Cells:
     def of(self) -> CellArray:
         """Cell in which row i stands with class j, or -1, shape (n, K)."""
         return self.placed()
+
+    @cached_property
+    def share_rows(self) -> bool:
+        """Whether a row stands in several of them."""
+        return self.kept is not None or (self.moments is None and bool(((self.of >= 0).sum(axis=1) > 1).any()))
 
     @cached_property
     def prob(self) -> FloatArray:

@@ -410,6 +410,9 @@ def as_metric(metric: str | Function, binning: int | Binning | None) -> Metric:
 
 # A metric that is the mean of one value a row
 
+ALIKE = 1e-12
+"""Width of an interval of a mean of values that are all alike, but for rounding."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeanOfRows(Metric):
@@ -445,18 +448,26 @@ class MeanOfRows(Metric):
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Look the values of drawn labels up, each row's in each class."""
         simplex = as_simplex(problem)
-        columns = (np.full(simplex.size, j) for j in range(simplex.prob.shape[1]))
-        losses = np.column_stack([self.losses(replace(simplex, label=column)) for column in columns])
+        losses = self._by_class(simplex)
         each, drawn = np.arange(simplex.size), []
         for draw in labels_of(simplex, n_resamples, rng):
             rows, label, weight = drawn_rows(simplex, draw)
             drawn.append(weight @ losses[each[rows], label] / simplex.weights.total)
         return self.value(problem), np.array(drawn)
 
+    def _by_class(self, simplex: SimplexProblem) -> FloatArray:
+        """Return the value that each row would have in each class, shape (n, K)."""
+        columns = (np.full(simplex.size, j) for j in range(simplex.prob.shape[1]))
+        return np.column_stack([self.losses(replace(simplex, label=column)) for column in columns])
+
     def estimate(self, setting: noise.Setting) -> Estimate:
-        """Return the mean with the interval of a mean; of one row, which does not say how much rows vary, with none."""
-        level, rows = setting.resampling.level, 1.0
-        if is_unread(setting.problem):
+        """Return the mean with the interval of a mean; of one row, which does not say how much rows vary, with none.
+
+        Of values that are all alike the ends are those with as many values of other classes as rows like these may have, by
+        Clopper and Pearson.
+        """
+        level, rows, problem = setting.resampling.level, 1.0, setting.problem
+        if is_unread(problem):
             assert setting.sums is not None
             rows, found = setting.sums.rows, noise.estimate_of_sums(setting.sums, self.name, self._endless, level)
         else:
@@ -465,10 +476,13 @@ class MeanOfRows(Metric):
             rows = weights.effective_rows if weights.n_rows > 1 else rows
         if rows == 1:
             return replace(found, lower=None, upper=None)
-        if found.lower == found.upper and found.value in self.range == (0.0, 1.0):  # by Clopper and Pearson
-            room = 1.0 - (level / 2.0) ** (1.0 / rows)
-            return replace(found, lower=max(found.value - room, 0.0), upper=min(found.value + room, 1.0))
-        return found
+        if not isfinite(found.value) or np.subtract(*found.interval[::-1]) > ALIKE:
+            return found
+        simplex = as_simplex(problem.head()) if is_unread(problem) else setting.simplex
+        each = self._by_class(simplex)
+        ends = np.average([each.min(axis=1), each.max(axis=1)], axis=1, weights=simplex.weight)
+        lower, upper = found.value + (1.0 - (level / 2.0) ** (1.0 / rows)) * (ends - found.value)
+        return replace(found, lower=float(lower), upper=float(upper))
 
     def difference(self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the mean difference of the rows, whose standard error needs no draws."""

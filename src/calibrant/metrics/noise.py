@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import exp
 
 import numpy as np
@@ -48,6 +48,9 @@ FEW_EVENTS = 0.5
 
 FAR = 1e5
 """Deviations larger than noise by this factor have a size that is linear in the noise."""
+
+OTHER_DRAWS = 3
+"""Other draws that decide which of two draws with as many events of a cell has more of them."""
 
 SPREADS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 3.0, 6.0)
 """Deviations of gaps, in units of a typical deviation of noise, of the truths that a figure is compared with."""
@@ -90,11 +93,17 @@ class Noise:
         def multiples(shape: FloatArray, null: FloatArray) -> FloatArray:
             return steps_for(float(sizes((self.cells.weight * shape)[None])[0]), null)[:, None] * shape
 
-        if sizes.shrinks:
-            gaps = np.concatenate([shrunk(self.cells, self.rows), np.array(BEYOND)[:, None] * reach])
-        else:
-            gaps = multiples(reach, sizes(self.consistent))
-        found = _law_of(value, _observed(sizes, self._by_rates(gaps)))
+        def along(direction: FloatArray) -> Law:
+            if sizes.shrinks:
+                gaps = shrunk(self.cells, self.rows, direction)
+                gaps = np.concatenate([gaps, np.array(BEYOND)[:, None] * reach])
+            else:
+                gaps = multiples(reach, sizes(self.consistent))
+            return _law_of(value, _observed(sizes, self._by_rates(gaps)))
+
+        found = along(self.cells.gap)
+        if sizes.shrinks and ((self.cells.gap < 0.0) != (reach < 0.0)).any():
+            found = replace(found, other=partial(along, reach))
         stretched = multiples(self.cells.gap + TINY * reach, found.null)
         return replace(found, seen=lambda: _observed(sizes, self._by_rates(stretched)), grain=self._grain(sizes))
 
@@ -122,12 +131,24 @@ class Noise:
         found = _law_of(value, map(at, steps_for(size, sizes.size(drawn)).tolist()))
         return replace(found, shifts=_shifts(sizes, value, observed, resampled), grain=self._grain(sizes))
 
+    def _order(self, few: IntArray) -> IntArray:
+        """Return the draws of some cells from the fewest events to the most, shape (n_few, m).
+
+        The events of a class are no events of the others: cells that share rows have their few events not independently. Equal
+        numbers are in the order of those of other draws, in which cells depend on each other as well.
+        """
+        own = self.consistent[:, few].T
+        own = own / np.maximum(np.abs(own).max(axis=1, keepdims=True), np.finfo(float).tiny)
+        parts = [10.0**-k * np.roll(own, k, axis=1) for k in range(OTHER_DRAWS + 1)]
+        chance = 10.0 ** -(OTHER_DRAWS + 1) * np.random.default_rng(self.seed).random(own.shape)
+        return np.argsort(sum(parts, chance), axis=1)
+
     def _by_rates(self, gaps: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
         """Yield deviations (r, n_cells) of some of the gaps, cut to event rates in [0, 1], and their noise, (r, m, n_cells).
 
         Where events are many the consistent noise is scaled, so that cells depend on each other as they do. Where few are
         expected or occurred their number matters, and it is drawn, at each rate from the same random numbers: noise of a wrong
-        shape would misstate an absolute value.
+        shape would misstate an absolute value. Of cells that share rows it is put in the order of the consistent noise.
         """
         cells, weight, p = self.cells, self.cells.weight, self.cells.prob
         seen = np.clip(p + cells.gap, 0.0, 1.0)
@@ -135,6 +156,7 @@ class Noise:
         spread = p * (1.0 - p)
         spread[few] = 1.0  # it may be 0, or too small to be divided by
         n, shape = np.maximum(np.rint(self.rows[few]), 1.0)[:, None], (few.size, len(self.consistent))
+        order = self._order(few) if few.size and self.cells.share_rows else None
         step = max(1, BLOCK // self.consistent.size)
         for first in range(0, len(gaps), step):
             some = gaps[first : first + step]
@@ -144,6 +166,8 @@ class Noise:
                 expected = rate[few, None]
                 if gap.any():
                     events = np.random.default_rng(self.seed).binomial(n.astype(np.int64), expected, shape)
+                    if order is not None:
+                        np.put_along_axis(events, order, np.sort(events, axis=1), axis=1)
                     own[:, few] = (weight[few, None] * (events / n - expected)).T
                 else:
                     own[:, few] = self.consistent[:, few]
@@ -176,8 +200,8 @@ def _shifts(sizes: Sizes, value: float, observed: Seen, resampled: Seen) -> Floa
     return np.asarray(sizes.size([f + own for f, own in zip(far, resampled, strict=True)]) - sizes.size(far)[0])
 
 
-def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
-    """Gaps of truths from none through the observed ones, shape (L, n_cells).
+def shrunk(cells: Cells, rows: FloatArray, direction: FloatArray) -> FloatArray:
+    """Gaps of truths from none through those as large as observed, with the signs of a direction, shape (L, n_cells).
 
     Were gaps normal with deviation t, one that is observed with noise of variance v would have the mean k g and the variance
     k v, k = t² / (t² + v). The truth of t has the gaps sqrt((k g)² + k v / 5): where t is small the cells share the error
@@ -188,7 +212,7 @@ def shrunk(cells: Cells, rows: FloatArray) -> FloatArray:
     typical = np.sqrt(np.average(variance[held], weights=cells.weight[held])) if held.any() else 0.0
     squared = (typical * np.array(SPREADS)[:, None]) ** 2
     kept = np.where(squared > 0.0, squared / np.where(squared > 0.0, squared + variance, 1.0), 1.0)
-    sign = np.where(cells.gap < 0.0, -1.0, 1.0)
+    sign = np.where(direction < 0.0, -1.0, 1.0)
     gaps = sign * np.sqrt((kept * cells.gap) ** 2 + EVENNESS * kept * variance)
     return np.concatenate([np.zeros((1, sign.size)), gaps])
 

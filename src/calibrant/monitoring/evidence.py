@@ -469,7 +469,8 @@ def _nowhere() -> CellArray:
 def _in_the_large(table: BinTable, level: float) -> tuple[float, float, float, float, float]:
     """Return event rate, mean probability, their difference and its interval.
 
-    Squared residuals are m² where the outcome is the likely one of its half of [0, 1], and else (1 - m)².
+    Squared residuals are m² where the outcome is the likely one of its half of [0, 1], and else (1 - m)². Their variance is
+    at least m (1 - m), that of calibrated predictions: the residuals of few rare events are nearly all alike.
     """
     n, rate, mean = (float(sums.sum()) for sums in (table.bins.weight, table.bins.outcome_sum, table.bins.score_sum))
     rate, mean = rate / n, mean / n
@@ -478,7 +479,8 @@ def _in_the_large(table: BinTable, level: float) -> tuple[float, float, float, f
     against, (first, second) = np.array([[False], [True]]) ^ table.is_upper, strata.sums
     square = float(np.where(against, strata.count - 2.0 * first + second, second).sum())
     gap = rate - mean
-    error = float(ndtri(1.0 - level / 2.0)) * np.sqrt(max(square / n - gap**2, 0.0) / n)
+    variance = max(square / n - gap**2, float((first - second).sum()) / n, 0.0)
+    error = float(ndtri(1.0 - level / 2.0)) * np.sqrt(variance / n)
     return rate, mean, gap, max(gap - error, -1.0), min(gap + error, 1.0)
 
 
