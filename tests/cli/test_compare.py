@@ -85,6 +85,8 @@ def test_a_column_of_dates_is_cut_into_periods(files):
     out = run.out(*words, "--metric", "debiased-ece")
     expected = compare(Y, P, times=when, every="month", metric="debiased-ece", sample_weight=weight)
     assert out.splitlines()[1:] == str(expected).splitlines()
+    write_table("weeks.csv", {"week": np.arange(N) % 3 + 8, "label": Y, "p": P})
+    assert run.json("compare", "weeks.csv", "--prob", "p", "--over", "week")["first"] == "8"
 
 
 def test_groups_are_those_of_the_first_file_and_rows_of_weight_zero_do_not_count(files):

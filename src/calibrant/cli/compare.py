@@ -214,10 +214,12 @@ def _periods(asked: Namespace, named: dict[str, inputs.Forecast]) -> dict[str, P
     require(len(named) == 1 and asked.id is None, must, got=", ".join(named), hint=hint)
     (forecast,) = named.values()
     column = select_one(list(forecast.table), asked.over, "--over", where=forecast.file)
-    cells = forecast.table.columns[column].cells()
+    cells, numbers = forecast.table.columns[column].cells(), forecast.table[column]
     must, hint = f"{column} of {forecast.file} must have a value in each row", "Fill it, or leave these rows out"
     require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
-    return periods_of(np.array(cells)[_kept(forecast)], asked.every, forecast.problem())
+    # Week 9 is before week 10.
+    times = numbers if numbers.dtype.kind in "iuf" and not (numbers % 1).any() else np.array(cells)
+    return periods_of(times[_kept(forecast)], asked.every, forecast.problem())
 
 
 def _samples_said(named: dict[str, inputs.Forecast]) -> str:
