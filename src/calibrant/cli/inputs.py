@@ -284,24 +284,31 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
 
 CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|=)\s*(.+?)\s*")
 
-DATE = re.compile(r"\d{4}-\d\d")
+DATE, TIME = re.compile(r"\d{4}-\d\d(-\d\d([T ][\d:.]+)?)?"), re.compile(r"\d{4}-\d\d(-\d\d([T ]\d.*)?)?")
+"""A date, to the month, the day or a part of it, as in a condition; and as in a cell, which may have a zone."""
 
 COMPARED = {"<": lt, ">": gt, "<=": le, ">=": ge, "=": eq, "!=": ne}
 
 
 def _rows_where(table: FileTable, condition: str, where: str) -> Any:
-    """Return the rows of a table for which a condition on a column holds: of numbers, or of text such as dates."""
+    """Return the rows of a table for which a condition on a column holds: of numbers, truth values, or text such as dates."""
     match = CONDITION.fullmatch(condition)
     if match is None:
         hint = "For example 'day >= 2026-10-01'"
         refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
     name, value = select_one(list(table), match[1], "--where", where=where), match[3]
-    cells, numbers = np.array(table.columns[name].cells(), dtype=object), table.numbers(name)
+    cells, numbers, known = np.array(table.columns[name].cells(), dtype=object), table.numbers(name), table[name]
+    if known.dtype.kind == "b":
+        numbers, value = known, TRUTH.get(value.lower(), value)
     if is_figure(value) and numbers.dtype.kind in NUMERIC:
         kept = COMPARED[match[2]](numbers, float(value)) & ~np.isnan(numbers)
     else:
-        wrong = next((cell for cell in (value, *cells) if cell and not DATE.match(cell)), None)
-        if match[2] not in ("=", "!=") and wrong is not None:
+        others = (cell for cell in cells if cell and not TIME.fullmatch(cell))
+        wrong = next(others, None) if DATE.fullmatch(value) else value
+        if wrong is None:  # of a time as much is compared as the value says: 2026-10-01 08:30 is of the day 2026-10-01
+            value = value.replace("T", " ")
+            cells = np.array([cell[: len(value)].replace("T", " ") for cell in cells], dtype=object)
+        elif match[2] not in ("=", "!="):
             must = f"--where must compare numbers with a number, or dates such as 2026-03-31, by {match[2]}"
             refuse(must, got=f"{wrong!r} beside {name} of {where}", hint="Words can be = or !=")
         kept = COMPARED[match[2]](cells, value) & (cells != "")
