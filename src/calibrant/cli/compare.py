@@ -35,7 +35,7 @@ from calibrant.cli.commands import OF_A_CANDIDATE, end_of, gates_told, parse_gat
 from calibrant.datasets import load_digits_forecast
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.save import load_calibrator
-from calibrant.interop.tables import select_one
+from calibrant.interop.tables import in_one_text, select_one
 from calibrant.interop.writing import PAGES, PICTURES, require_ending, require_free, stem_of, whole_file
 from calibrant.metrics.kinds import metric_named
 from calibrant.report.page import NEEDED, plot_clinical, rows_of, write_report
@@ -81,7 +81,7 @@ def advised(forecast: inputs.Forecast) -> Advice:
     if is_one and (event := forecast.event) is not None:
         known = forecast.classes or forecast.y_true.tolist()
         other = next((str(label) for label in known if label != event), f"no {event}")
-        options["classes"] = f"{other},{event}"
+        options["classes"] = in_one_text([other, str(event)])
     words = [_option(*pair) for pair in options.items()] + [f"--{name}" for name in FLAGS if asked[name]]
     # The options of a report name its event, unless --classes does, with one column.
     names = ("notion",) if is_one else ("notion", "pos_label")

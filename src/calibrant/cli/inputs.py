@@ -32,7 +32,15 @@ from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
 from calibrant.interop.columns import Column, FileTable, Text, Understood, Values, has_arrow, is_figure, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.sources import Files, OfColumns
-from calibrant.interop.tables import ForecastTable, choose_columns, forecast_in, read_table, select_one
+from calibrant.interop.tables import (
+    ForecastTable,
+    choose_columns,
+    forecast_in,
+    in_one_text,
+    read_table,
+    select_one,
+    words_in,
+)
 from calibrant.interop.writing import STREAMED, is_pattern
 from calibrant.metrics.kinds import is_of_sums, metric_named
 from calibrant.significance.differences import warn_if_training_rows
@@ -172,7 +180,7 @@ class Forecast(ForecastTable):
         else:
             instead = "" if getattr(self.asked, "pos_label", None) is None else " in place of --pos-label"
             what, got = (f"the probability of {names[1]}" for names in (classes, claimed))
-            hint = f"If they are, say --classes {','.join(classes)}{instead}"
+            hint = f"If they are, say --classes {in_one_text(classes)}{instead}"
         must = f"the columns of {file} must be {what}, for which {self.asked.calibrator} was fitted"
         raise ValueError(f"{must}; got {got}. {hint}; else fit a calibrator to these columns.")
 
@@ -185,10 +193,10 @@ class Forecast(ForecastTable):
 
     def _classes_named(self) -> list[str]:
         """Return the words of --classes, unless the columns have the names of the same classes in another order."""
-        classes = [name.strip() for name in self.asked.classes.split(",")]
+        classes = words_in(self.asked.classes)
         said, written = _plain(classes), _plain(self.class_names or classes)
         if said != written and sorted(said) == sorted(written):
-            turned = ",".join(self.forecast_columns[written.index(word)] for word in said)
+            turned = in_one_text(self.forecast_columns[written.index(word)] for word in said)
             must = f"--classes must name the columns of {self.file} in their order"
             got = f"{self.asked.classes!r} for the columns {', '.join(self.forecast_columns)}"
             refuse(must, got=got, hint=f"Leave --classes out, or add --{_option(self.input)} {turned}")
