@@ -266,7 +266,7 @@ def test_a_damaged_state_is_one_error_in_words(run):
     words = ["days/day_1.csv", *STATE]
     run(*words)
     plain = json.loads(Path("state.json").read_text())
-    cure = "Put back a copy of it, or remove it and name all files again: their rows are then read anew."
+    cure = "Put back a copy of it, or begin a new state in another file: all rows are then read anew."
     for text in [*damaged(plain), "\xff\xfe"]:
         if text != json.dumps(plain):
             Path("state.json").write_text(text, encoding="latin-1")

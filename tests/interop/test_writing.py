@@ -235,8 +235,8 @@ def write(path="new", content="new", **options):
 @pytest.mark.parametrize(
     ("path", "error", "said"),
     [
-        ("out", FileExistsError, r"must be a new folder; out already exists\. Remove it, or"),
-        ("out/old.csv", FileExistsError, r"must be a new folder; out.* already exists\. Remove it, or"),
+        ("out", FileExistsError, r"must be a new folder; out already exists\. Choose another name\."),
+        ("out/old.csv", FileExistsError, r"must be a new folder; out.* already exists\. Choose another name\."),
         ("nowhere/out", FileNotFoundError, r"directory must exist; got .*nowhere\. Create it first"),
         ("rows/new", ValueError, r"must be apart from what is read; got .*, which lies in rows"),
         ("rows/in/deep", ValueError, r"must be apart from what is read; got .*, which lies in rows"),

@@ -149,7 +149,7 @@ class Watch:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"--state must be a file that `calibrant monitor` wrote; {self.path} is not: {str(error).removesuffix('.')}. "
-                "Put back a copy of it, or remove it and name all files again: their rows are then read anew."
+                "Put back a copy of it, or begin a new state in another file: all rows are then read anew."
             ) from error
         for name, given in self.said.items():
             word = name if " " in name else f"--{name.replace('_', '-')}"

@@ -285,7 +285,7 @@ def whole_folder(path: Path, *, inputs: Sequence[str] = ()) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     if os.path.lexists(path):
-        raise FileExistsError(f"the output must be a new folder; {path} already exists. Remove it, or choose another.")
+        raise FileExistsError(f"the output must be a new folder; {path} already exists. Choose another name.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the output's directory must exist; got {path.absolute().parent}. Create it first.")
     paths = (one for name in inputs if (one := local_path(name)) is not None and (one.is_dir() or "**" in name))
