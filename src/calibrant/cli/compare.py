@@ -34,6 +34,7 @@ from calibrant.cli import inputs
 from calibrant.cli.commands import OF_A_CANDIDATE, end_of, gates_told, parse_gate
 from calibrant.datasets import load_digits_forecast
 from calibrant.exceptions import CalibrationWarning
+from calibrant.interop.columns import FileTable
 from calibrant.interop.save import load_calibrator
 from calibrant.interop.tables import in_one_text, select_one
 from calibrant.interop.writing import PAGES, PICTURES, require_ending, require_free, stem_of, whole_file
@@ -199,13 +200,21 @@ def _groups(
     table = named[first].table
     columns = [select_one(list(table), one.strip(), "--by", where=named[first].file) for one in asked.by.split(",")]
     distinct_names("columns of --by", columns)
-    of_first = {column: table[column][rows[first]] for column in columns}
+    of_first = {column: _telling(table, column)[rows[first]] for column in columns}
     for name, forecast in named.items():
         for column in (column for column in columns if column in forecast.table):
-            if differ := int((forecast.table[column][rows[name]] != of_first[column]).sum()):
+            if differ := int((_telling(forecast.table, column)[rows[name]] != of_first[column]).sum()):
                 said = f"{name} has another {column} than {first} in {differ} of {len(rows[first])} rows"
                 inputs.note(f"{said}: the groups are those of {first}")
     return groups_of(of_first, problems[first], None, overlapping=asked.overlapping)
+
+
+def _telling(table: FileTable, column: str) -> Any:
+    """Return what tells rows apart: whole numbers, truth values, or words, such as those of other numbers and of dates."""
+    values = table[column]
+    if values.dtype.kind == "f" and np.isfinite(values).all():
+        return values.astype(str) if (values % 1).any() else values
+    return values if values.dtype.kind in "biuU" else np.array(table.columns[column].cells())
 
 
 def _periods(asked: Namespace, named: dict[str, inputs.Forecast]) -> dict[str, Problem]:
@@ -214,12 +223,11 @@ def _periods(asked: Namespace, named: dict[str, inputs.Forecast]) -> dict[str, P
     require(len(named) == 1 and asked.id is None, must, got=", ".join(named), hint=hint)
     (forecast,) = named.values()
     column = select_one(list(forecast.table), asked.over, "--over", where=forecast.file)
-    cells, numbers = forecast.table.columns[column].cells(), forecast.table[column]
+    cells = forecast.table.columns[column].cells()
     must, hint = f"{column} of {forecast.file} must have a value in each row", "Fill it, or leave these rows out"
     require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
-    # Week 9 is before week 10.
-    times = numbers if numbers.dtype.kind in "iuf" and not (numbers % 1).any() else np.array(cells)
-    return periods_of(times[_kept(forecast)], asked.every, forecast.problem())
+    times = _telling(forecast.table, column)[_kept(forecast)]
+    return periods_of(times, asked.every, forecast.problem())
 
 
 def _samples_said(named: dict[str, inputs.Forecast]) -> str:
