@@ -259,7 +259,10 @@ def test_a_defect_is_not_taken_for_a_failed_gate_nor_an_interrupted_import_for_o
     assert (found, told in err, "Traceback" in err) == (code, True, cause is None)
 
 
-@pytest.mark.parametrize("words", ["", "assess", "fit good.csv", "apply c.json -o o.csv", "assess good.csv --bins x"])
+@pytest.mark.parametrize(
+    "words",
+    ["", "assess", "fit good.csv", "apply c.json -o o.csv", "assess good.csv --bins x", "assess good.csv --label=--"],
+)
 def test_bad_grammar_ends_with_code_two_and_the_usage(words, folder):
     folder.refuses("usage: calibrant", *words.split())
 
