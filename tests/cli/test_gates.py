@@ -186,7 +186,9 @@ def later_worse():
     day, site = np.where(late, "2026-10-05", "2026-09-05 08:30"), np.where(late, 2.0, 1.0)
     day[0], site[0] = "", np.nan
     for name, prob in (("old", old), ("new", new)):
-        write_table(f"{name}.csv", {"day": day, "site": site, "late": late, "label": TRUTH, "p": prob})
+        write_table(
+            f"{name}.csv", {"day": day, "site": site, "late": late, "id": 2**60 + late, "label": TRUTH, "p": prob}
+        )
     return late, old, new
 
 
@@ -212,7 +214,15 @@ def test_a_candidate_without_a_figure_fails_every_gate():
 
 @pytest.mark.parametrize(
     "condition",
-    ["day >= 2026-09-05T09:00", "site = 2", "day > 2026-09-05", "day != 2026-09", "site != 1", "late = True"],
+    [
+        "day >= 2026-09-05T09:00",
+        "site = 2",
+        f"id = {2**60 + 1}",
+        "day > 2026-09-05",
+        "day != 2026-09",
+        "site != 1",
+        "late = True",
+    ],
 )
 def test_where_keeps_the_rows_for_which_a_condition_holds(condition, run):
     late, _, new = later_worse()

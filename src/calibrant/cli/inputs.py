@@ -307,9 +307,12 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
     name, value = select_one(list(table), match[1], "--where", where=where), match[3]
     cells, numbers, known = np.array(table.columns[name].cells(), dtype=object), table.numbers(name), table[name]
     if known.dtype.kind == "b":
-        numbers, value = known, TRUTH.get(value.lower(), value)
+        value = TRUTH.get(value.lower(), value)
+    if known.dtype.kind in "biu":  # all digits, also beyond 2**53
+        numbers = known
     if is_figure(value) and numbers.dtype.kind in NUMERIC:
-        kept = COMPARED[match[2]](numbers, float(value)) & ~np.isnan(numbers)
+        number = int(value) if re.fullmatch(r"[+-]?[0-9]+", value) else float(value)
+        kept = COMPARED[match[2]](numbers, number) & ~np.isnan(numbers)
     else:
         others = (cell for cell in cells if cell and not TIME.fullmatch(cell))
         wrong = next(others, None) if DATE.fullmatch(value) else value
