@@ -273,6 +273,7 @@ def test_usual_names_are_guessed_and_said(names, label, columns, input, tmp_path
         (["p_yes", "p_no"], [1, 0], [1, 0]),
         (["p_True", "p_False"], [1, 2], None),
         (["p"], ["cat", "dog"], None),
+        (["p_b", "p_a"], ["p_a", "p_a"], ["p_b", "p_a"]),
     ],
 )
 def test_the_class_of_a_column_is_read_off_its_name(columns, truth, classes, tmp_path):

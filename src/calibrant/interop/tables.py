@@ -342,6 +342,8 @@ class ForecastTable:
         known, seen = classes_named(names, truth := as_labels(self.y_true)), set(np.unique(truth).tolist())
         if known is None or seen <= set(known):
             return known
+        if seen <= set(self.forecast_columns):  # with their prefix
+            return list(self.forecast_columns)
         raise ValueError(
             f"labels must be names of columns; got {_listed(sorted(seen - set(known)), 5)} and columns named "
             f"{_listed(names, 5)}. Name the class of each column, in column order: --classes A,B,..."
