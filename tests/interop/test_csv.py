@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from calibrant import predictions
 from calibrant.interop.columns import FileTable, Text, is_figure
-from calibrant.interop.readers import File
 from calibrant.interop.tables import read_forecast, read_table, write_table
 
 
@@ -189,8 +188,3 @@ def test_cells_are_written_as_by_the_csv_module(table, plain, n_columns, separat
     path = tmp_path_factory.mktemp("written") / "t.csv"
     write_table(path, FileTable(columns, separator=separator))
     assert path.read_bytes().decode() == expected.getvalue()
-
-
-def test_a_path_that_is_no_text_is_no_damaged_file():
-    with pytest.raises(ValueError, match=r"path of a table must be UTF-8 text; got 'day\\udcff\.csv'\. Rename it, or"):
-        File(None, "day\udcff.csv", "day\udcff.csv")
