@@ -55,6 +55,13 @@ def test_help_and_versions_load_nothing_heavy(words):
     assert loaded_by("from calibrant.cli import main", run) == set()
 
 
+def test_figures_do_not_hang_on_docstrings_and_assertions():
+    code = (
+        "from calibrant import assess, load_digits_forecast as f\nprint(*assess(*f(), n_resamples=5)['ece'].interval)"
+    )
+    assert shown(sys.executable, "-c", code) == shown(sys.executable, "-OO", "-c", code)
+
+
 @pytest.mark.parametrize("home", ["calibrant", "calibrant.metrics"])
 def test_a_metric_needs_no_numba_and_no_matplotlib(home):
     loaded = loaded_by(f"from {home} import calibration_error", "calibration_error([0, 1], [.2, .9])")

@@ -225,16 +225,25 @@ def test_too_little_memory_is_told_with_what_to_do(folder, monkeypatch):
     folder.refuses(said, "assess", "good.csv")
 
 
-def test_a_defect_is_not_taken_for_a_failed_gate(shell, monkeypatch):
+@pytest.mark.parametrize(
+    ("cause", "code", "told"),
+    [(None, cli.BROKEN, "ZeroDivisionError"), (KeyboardInterrupt(), 130, "calibrant: interrupted;")],
+)
+def test_a_defect_is_not_taken_for_a_failed_gate_nor_an_interrupted_import_for_one(
+    cause, code, told, shell, monkeypatch
+):
     def broken(*_):
-        raise ZeroDivisionError
+        raise ZeroDivisionError from cause
 
-    monkeypatch.setattr(cli.commands, "run_list", broken)
-    code, _, err = shell("list")
-    assert (code, "ZeroDivisionError" in err) == (cli.BROKEN, True)
+    monkeypatch.setattr("calibrant.cli.commands.run_list", broken)
+    found, _, err = shell("list")
+    assert (found, told in err, "Traceback" in err) == (code, True, cause is None)
 
 
-@pytest.mark.parametrize("words", ["", "assess", "fit good.csv", "apply c.json -o o.csv", "assess good.csv --bins x"])
+@pytest.mark.parametrize(
+    "words",
+    ["", "assess", "fit good.csv", "apply c.json -o o.csv", "assess good.csv --bins x", "assess good.csv --label=--"],
+)
 def test_bad_grammar_ends_with_code_two_and_the_usage(words, folder):
     folder.refuses("usage: calibrant", *words.split())
 

@@ -85,6 +85,8 @@ def test_a_column_of_dates_is_cut_into_periods(files):
     out = run.out(*words, "--metric", "debiased-ece")
     expected = compare(Y, P, times=when, every="month", metric="debiased-ece", sample_weight=weight)
     assert out.splitlines()[1:] == str(expected).splitlines()
+    write_table("weeks.csv", {"week": np.arange(N) % 3 + 8, "label": Y, "p": P})
+    assert run.json("compare", "weeks.csv", "--prob", "p", "--over", "week")["first"] == "8"
 
 
 def test_groups_are_those_of_the_first_file_and_rows_of_weight_zero_do_not_count(files):
@@ -103,6 +105,18 @@ def test_groups_are_those_of_the_first_file_and_rows_of_weight_zero_do_not_count
     assert {(one.group, one.candidate): one.estimate.value for one in expected.groups} == pytest.approx(values)
     law = found["topic law", "a"]
     assert law["n_rows"] == weight[kept][topic[kept] == "law"].sum()
+
+
+def test_groups_may_be_fractions_and_dates_of_any_file(files):
+    run, _ = files
+    day, heat = np.datetime64("2026-01-01") + np.arange(N) % 2, np.arange(N) % 2 * 0.7
+    for name in ("a.csv", "b.parquet"):
+        write_table(name, {"label": Y, "p": P, "day": day, "heat": heat}, force=True)
+    out, err = run.told("compare", "a.csv", "b.parquet", "--prob", "p", "--by", "day,heat", "--json")
+    assert {one["group"] for one in json.loads(out)["groups"]} == {
+        f"day 2026-01-0{k + 1}, heat {heat[k]}" for k in (0, 1)
+    }
+    assert "note" not in err
 
 
 def test_a_row_of_weight_zero_in_one_file_alone_has_two_weights(files):

@@ -183,10 +183,12 @@ def later_worse():
     late = np.arange(300) >= 200
     old = np.clip(P, 0.02, 0.98)
     new = np.where(late, 1 - old, old)
-    day, site = np.where(late, "2026-10-05", "2026-09-05"), np.where(late, 2.0, 1.0)
+    day, site = np.where(late, "2026-10-05", "2026-09-05 08:30"), np.where(late, 2.0, 1.0)
     day[0], site[0] = "", np.nan
     for name, prob in (("old", old), ("new", new)):
-        write_table(f"{name}.csv", {"day": day, "site": site, "label": TRUTH, "p": prob})
+        write_table(
+            f"{name}.csv", {"day": day, "site": site, "late": late, "id": 2**60 + late, "label": TRUTH, "p": prob}
+        )
     return late, old, new
 
 
@@ -210,7 +212,18 @@ def test_a_candidate_without_a_figure_fails_every_gate():
     assert said == "nll > 30: nll of a + platt is NaN, and NaN fails every gate"
 
 
-@pytest.mark.parametrize("condition", ["day >= 2026-10-01", "site = 2", "day != 2026-09-05", "site != 1"])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "day >= 2026-09-05T09:00",
+        "site = 2",
+        f"id = {2**60 + 1}",
+        "day > 2026-09-05",
+        "day != 2026-09",
+        "site != 1",
+        "late = True",
+    ],
+)
 def test_where_keeps_the_rows_for_which_a_condition_holds(condition, run):
     late, _, new = later_worse()
     out, err = run.told("assess", "new.csv", "--prob", "p", "--metrics", "nll", "--where", condition, "--json")

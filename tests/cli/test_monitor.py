@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 
 from calibrant import Monitor
+from calibrant.cli import watch
 from calibrant.cli.watch import Watch, files_of
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop import sources as addresses
 from calibrant.interop.tables import read_table, write_table
+from calibrant.interop.writing import whole_file
 from calibrant.report import page as report
 
 N, DAYS = 300, 12
@@ -188,6 +190,19 @@ def test_of_two_writers_of_a_state_one_is_refused(run, monkeypatch):
         assert held().n_rows == N * (len(first) + 1)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="locks are those of POSIX")
+def test_a_state_is_written_while_no_other_run_can_write_it(run, monkeypatch):
+    import fcntl
+
+    def busy(*given, **options):
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(os.open(".", os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return whole_file(*given, **options)
+
+    monkeypatch.setattr(watch, "whole_file", busy)
+    run.out("days/day_1.csv", *STATE)
+
+
 def test_files_are_known_by_what_they_hold(run):
     run("days/day_1.csv", "days/day_2.csv", *STATE)
     text = Path("days/day_1.csv").read_bytes()
@@ -251,7 +266,7 @@ def test_a_damaged_state_is_one_error_in_words(run):
     words = ["days/day_1.csv", *STATE]
     run(*words)
     plain = json.loads(Path("state.json").read_text())
-    cure = "Put back a copy of it, or remove it and name all files again: their rows are then read anew."
+    cure = "Put back a copy of it, or begin a new state in another file: all rows are then read anew."
     for text in [*damaged(plain), "\xff\xfe"]:
         if text != json.dumps(plain):
             Path("state.json").write_text(text, encoding="latin-1")

@@ -294,7 +294,7 @@ WRONG = [
     (lambda c: to_sql(c, columns=[" "]), TypeError, "each of columns must be a name; got ' '"),
     (lambda c: to_sql(c, keep={"id": 1}), TypeError, "keep must be a list, in an order; got {'id': 1}"),
     (lambda c: to_sql(c, keep=["a", "a"]), ValueError, "names that differ as text; got 'a', 'a', 'calibrated_y_prob'"),
-    (lambda c: to_sql(c, columns=["a"], keep=["calibrated_a"]), ValueError, "names that differ as text"),
+    (lambda c: to_sql(c, columns=["a"], keep=["Calibrated_A"]), ValueError, "names that differ as text"),
     (lambda c: to_sql(c, table=None), TypeError, "table must be the name of a table; got None"),
     (lambda c: to_sql(c, table=" "), TypeError, "table must be the name of a table; got ' '"),
     (lambda c: to_sql(c, dialect="prql"), ValueError, "got 'prql'"),

@@ -10,6 +10,7 @@ import types
 import zipfile
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -272,6 +273,7 @@ def test_usual_names_are_guessed_and_said(names, label, columns, input, tmp_path
         (["p_yes", "p_no"], [1, 0], [1, 0]),
         (["p_True", "p_False"], [1, 2], None),
         (["p"], ["cat", "dog"], None),
+        (["p_b", "p_a"], ["p_a", "p_a"], ["p_b", "p_a"]),
     ],
 )
 def test_the_class_of_a_column_is_read_off_its_name(columns, truth, classes, tmp_path):
@@ -285,6 +287,11 @@ def test_rows_are_cut_before_anything_is_looked_at(tmp_path):
     forecast = read_forecast(tmp_path / "t.csv", rows=slice(1, 3))
     assert forecast.y_true.tolist() == [1, 2]
     assert forecast.y_prob.tolist() == [0.2, 0.3]
+
+
+def test_words_that_numpy_would_cut_are_refused():
+    with pytest.raises(ValueError, match=r"must not end in a NUL character, which NumPy drops; got 'a\\x00'\. Write"):
+        columns.Arrow(pa.array(["a", "a\0"])).values()
 
 
 def test_a_forecast_without_labels_says_so_when_asked_for_them(tmp_path):

@@ -110,6 +110,12 @@ def test_the_event_of_a_report_of_one_column_is_that_of_its_commands(files, caps
     assert "event: class 1" in capsys.readouterr().out
 
 
+def test_a_class_with_a_comma_is_one_in_the_commands_of_a_report(files, capsys):
+    for name, (y, prob) in files.items():
+        write_table(f"{name}.csv", {"label": np.where(y, 'yes, "it" is', "no"), "prob": prob}, force=True)
+    assert run(next_told(["--pos-label", 'yes, "it" is'], capsys), files) == ["fit", "report"]
+
+
 def test_the_event_and_the_notion_of_a_report_of_two_columns_are_those_of_its_commands(files, capsys):
     for name, (y, prob) in files.items():
         write_table(f"{name}.csv", {"label": 2 * y - 1, "p_-1": 1 - prob, "p_1": prob}, force=True)

@@ -67,7 +67,7 @@ class Entry:
     @cached_property
     def summary(self) -> str:
         """First line of the docstring."""
-        return (self.target.__doc__ or "").strip().splitlines()[0]
+        return (self.target.__doc__ or "").strip().partition("\n")[0]
 
     @cached_property
     def words(self) -> tuple[str, ...]:

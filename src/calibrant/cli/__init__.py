@@ -98,13 +98,22 @@ def _main(argv: Sequence[str] | None) -> int:
         _unprinted()
         return _said(error, known)
     except (KeyboardInterrupt, _Terminated) as end:
-        number, word = (end.number, "terminated") if isinstance(end, _Terminated) else (signal.SIGINT, "interrupted")
-        print(f"calibrant: {word}; no file was left half written", file=sys.stderr)
-        return 128 + number
-    except Exception:
+        return _ended(end)
+    except Exception as error:
+        if isinstance(
+            error.__cause__, (KeyboardInterrupt, _Terminated)
+        ):  # before 3.12 it is wrapped where a class is made
+            return _ended(error.__cause__)
         traceback.print_exc()  # a bug of calibrant: Python's own exit code 1 would read as a gate that failed
         return BROKEN
     return code
+
+
+def _ended(end: BaseException) -> int:
+    """Say what ended the command, and return the exit code."""
+    number, word = (end.number, "terminated") if isinstance(end, _Terminated) else (signal.SIGINT, "interrupted")
+    print(f"calibrant: {word}; no file was left half written", file=sys.stderr)
+    return 128 + number
 
 
 def _said(error: Exception, known: Mapping[str, Any]) -> int:

@@ -34,8 +34,9 @@ from calibrant.cli import inputs
 from calibrant.cli.commands import OF_A_CANDIDATE, end_of, gates_told, parse_gate
 from calibrant.datasets import load_digits_forecast
 from calibrant.exceptions import CalibrationWarning
+from calibrant.interop.columns import FileTable
 from calibrant.interop.save import load_calibrator
-from calibrant.interop.tables import select_one
+from calibrant.interop.tables import in_one_text, select_one
 from calibrant.interop.writing import PAGES, PICTURES, require_ending, require_free, stem_of, whole_file
 from calibrant.metrics.kinds import metric_named
 from calibrant.report.page import NEEDED, plot_clinical, rows_of, write_report
@@ -81,7 +82,7 @@ def advised(forecast: inputs.Forecast) -> Advice:
     if is_one and (event := forecast.event) is not None:
         known = forecast.classes or forecast.y_true.tolist()
         other = next((str(label) for label in known if label != event), f"no {event}")
-        options["classes"] = f"{other},{event}"
+        options["classes"] = in_one_text([other, str(event)])
     words = [_option(*pair) for pair in options.items()] + [f"--{name}" for name in FLAGS if asked[name]]
     # The options of a report name its event, unless --classes does, with one column.
     names = ("notion",) if is_one else ("notion", "pos_label")
@@ -199,13 +200,21 @@ def _groups(
     table = named[first].table
     columns = [select_one(list(table), one.strip(), "--by", where=named[first].file) for one in asked.by.split(",")]
     distinct_names("columns of --by", columns)
-    of_first = {column: table[column][rows[first]] for column in columns}
+    of_first = {column: _telling(table, column)[rows[first]] for column in columns}
     for name, forecast in named.items():
         for column in (column for column in columns if column in forecast.table):
-            if differ := int((forecast.table[column][rows[name]] != of_first[column]).sum()):
+            if differ := int((_telling(forecast.table, column)[rows[name]] != of_first[column]).sum()):
                 said = f"{name} has another {column} than {first} in {differ} of {len(rows[first])} rows"
                 inputs.note(f"{said}: the groups are those of {first}")
     return groups_of(of_first, problems[first], None, overlapping=asked.overlapping)
+
+
+def _telling(table: FileTable, column: str) -> Any:
+    """Return what tells rows apart: whole numbers, truth values, or words, such as those of other numbers and of dates."""
+    values = table[column]
+    if values.dtype.kind == "f" and np.isfinite(values).all():
+        return values.astype(str) if (values % 1).any() else values
+    return values if values.dtype.kind in "biuU" else np.array(table.columns[column].cells())
 
 
 def _periods(asked: Namespace, named: dict[str, inputs.Forecast]) -> dict[str, Problem]:
@@ -217,7 +226,8 @@ def _periods(asked: Namespace, named: dict[str, inputs.Forecast]) -> dict[str, P
     cells = forecast.table.columns[column].cells()
     must, hint = f"{column} of {forecast.file} must have a value in each row", "Fill it, or leave these rows out"
     require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
-    return periods_of(np.array(cells)[_kept(forecast)], asked.every, forecast.problem())
+    times = _telling(forecast.table, column)[_kept(forecast)]
+    return periods_of(times, asked.every, forecast.problem())
 
 
 def _samples_said(named: dict[str, inputs.Forecast]) -> str:

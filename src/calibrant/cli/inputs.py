@@ -32,7 +32,15 @@ from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
 from calibrant.interop.columns import Column, FileTable, Text, Understood, Values, has_arrow, is_figure, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.sources import Files, OfColumns
-from calibrant.interop.tables import ForecastTable, choose_columns, forecast_in, read_table, select_one
+from calibrant.interop.tables import (
+    ForecastTable,
+    choose_columns,
+    forecast_in,
+    in_one_text,
+    read_table,
+    select_one,
+    words_in,
+)
 from calibrant.interop.writing import STREAMED, is_pattern
 from calibrant.metrics.kinds import is_of_sums, metric_named
 from calibrant.significance.differences import warn_if_training_rows
@@ -172,7 +180,7 @@ class Forecast(ForecastTable):
         else:
             instead = "" if getattr(self.asked, "pos_label", None) is None else " in place of --pos-label"
             what, got = (f"the probability of {names[1]}" for names in (classes, claimed))
-            hint = f"If they are, say --classes {','.join(classes)}{instead}"
+            hint = f"If they are, say --classes {in_one_text(classes)}{instead}"
         must = f"the columns of {file} must be {what}, for which {self.asked.calibrator} was fitted"
         raise ValueError(f"{must}; got {got}. {hint}; else fit a calibrator to these columns.")
 
@@ -185,10 +193,10 @@ class Forecast(ForecastTable):
 
     def _classes_named(self) -> list[str]:
         """Return the words of --classes, unless the columns have the names of the same classes in another order."""
-        classes = [name.strip() for name in self.asked.classes.split(",")]
+        classes = words_in(self.asked.classes)
         said, written = _plain(classes), _plain(self.class_names or classes)
         if said != written and sorted(said) == sorted(written):
-            turned = ",".join(self.forecast_columns[written.index(word)] for word in said)
+            turned = in_one_text(self.forecast_columns[written.index(word)] for word in said)
             must = f"--classes must name the columns of {self.file} in their order"
             got = f"{self.asked.classes!r} for the columns {', '.join(self.forecast_columns)}"
             refuse(must, got=got, hint=f"Leave --classes out, or add --{_option(self.input)} {turned}")
@@ -284,24 +292,34 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
 
 CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|=)\s*(.+?)\s*")
 
-DATE = re.compile(r"\d{4}-\d\d")
+DATE, TIME = re.compile(r"\d{4}-\d\d(-\d\d([T ][\d:.]+)?)?"), re.compile(r"\d{4}-\d\d(-\d\d([T ]\d.*)?)?")
+"""A date, to the month, the day or a part of it, as in a condition; and as in a cell, which may have a zone."""
 
 COMPARED = {"<": lt, ">": gt, "<=": le, ">=": ge, "=": eq, "!=": ne}
 
 
 def _rows_where(table: FileTable, condition: str, where: str) -> Any:
-    """Return the rows of a table for which a condition on a column holds: of numbers, or of text such as dates."""
+    """Return the rows of a table for which a condition on a column holds: of numbers, truth values, or text such as dates."""
     match = CONDITION.fullmatch(condition)
     if match is None:
         hint = "For example 'day >= 2026-10-01'"
         refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
     name, value = select_one(list(table), match[1], "--where", where=where), match[3]
-    cells, numbers = np.array(table.columns[name].cells(), dtype=object), table.numbers(name)
+    cells, numbers, known = np.array(table.columns[name].cells(), dtype=object), table.numbers(name), table[name]
+    if known.dtype.kind == "b":
+        value = TRUTH.get(value.lower(), value)
+    if known.dtype.kind in "biu":  # all digits, also beyond 2**53
+        numbers = known
     if is_figure(value) and numbers.dtype.kind in NUMERIC:
-        kept = COMPARED[match[2]](numbers, float(value)) & ~np.isnan(numbers)
+        number = int(value) if re.fullmatch(r"[+-]?[0-9]+", value) else float(value)
+        kept = COMPARED[match[2]](numbers, number) & ~np.isnan(numbers)
     else:
-        wrong = next((cell for cell in (value, *cells) if cell and not DATE.match(cell)), None)
-        if match[2] not in ("=", "!=") and wrong is not None:
+        others = (cell for cell in cells if cell and not TIME.fullmatch(cell))
+        wrong = next(others, None) if DATE.fullmatch(value) else value
+        if wrong is None:  # of a time as much is compared as the value says: 2026-10-01 08:30 is of the day 2026-10-01
+            value = value.replace("T", " ")
+            cells = np.array([cell[: len(value)].replace("T", " ") for cell in cells], dtype=object)
+        elif match[2] not in ("=", "!="):
             must = f"--where must compare numbers with a number, or dates such as 2026-03-31, by {match[2]}"
             refuse(must, got=f"{wrong!r} beside {name} of {where}", hint="Words can be = or !=")
         kept = COMPARED[match[2]](cells, value) & (cells != "")

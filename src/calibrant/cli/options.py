@@ -324,6 +324,8 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Refuse what is left over here: the command knows which options are near."""
+        if word := next((word for word in args or () if re.fullmatch(r"--[\w-]+=--", word)), None):
+            self.error(f"{word.removesuffix('=--')} must have a value; got --")  # argparse would drop it
         found, left_over = super().parse_known_args(args, namespace)
         if left_over:
             self.error(f"unrecognized arguments: {' '.join(left_over)}")

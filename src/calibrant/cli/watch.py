@@ -23,7 +23,15 @@ from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_named
 from calibrant.interop.columns import MISSING, FileTable, Values
 from calibrant.interop.readers import require_found
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, write_rows
-from calibrant.interop.writing import home_of, local_files, require_free, stem_of, warn_of_unread, whole_file
+from calibrant.interop.writing import (
+    home_of,
+    local_files,
+    one_at_a_time,
+    require_free,
+    stem_of,
+    warn_of_unread,
+    whole_file,
+)
 from calibrant.monitoring import Monitor, MonitorTable
 from calibrant.monitoring.state import in_order, of_a_state, options_of
 
@@ -141,7 +149,7 @@ class Watch:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(
                 f"--state must be a file that `calibrant monitor` wrote; {self.path} is not: {str(error).removesuffix('.')}. "
-                "Put back a copy of it, or remove it and name all files again: their rows are then read anew."
+                "Put back a copy of it, or begin a new state in another file: all rows are then read anew."
             ) from error
         for name, given in self.said.items():
             word = name if " " in name else f"--{name.replace('_', '-')}"
@@ -166,11 +174,12 @@ class Watch:
         except ValueError as error:  # sums beyond the largest number, as of a state that somebody changed
             must = f"--state {self.path} must have sums that are finite; some are not"
             raise ValueError(f"{must}. Put back a copy of it, or begin a new one.") from error
-        if self._bytes() != self.before:
-            must = f"--state must stay as it was while a run reads files; another run wrote {self.path}"
-            raise ValueError(f"{must}. Nothing was written; run again.")
-        with whole_file(self.path, force=self.before is not None) as beside:
-            beside.write_text(text, encoding="utf-8")
+        with one_at_a_time(Path(self.path)):
+            if self._bytes() != self.before:
+                must = f"--state must stay as it was while a run reads files; another run wrote {self.path}"
+                raise ValueError(f"{must}. Nothing was written; run again.")
+            with whole_file(self.path, force=self.before is not None) as beside:
+                beside.write_text(text, encoding="utf-8")
 
     def fails_for(self, group: str, test: str) -> bool:
         """Return whether the gate fails for an alarm: on its first run, and again while no other file is read."""

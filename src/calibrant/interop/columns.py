@@ -191,6 +191,9 @@ class Arrow:
             data = data.cast(pyarrow.float64())
         found = in_numpy(data)
         if found.dtype == object and all(isinstance(value, str) for value in found.tolist()):
+            if cut := next((word for word in found.tolist() if word.endswith("\0")), None):
+                must = "words must not end in a NUL character, which NumPy drops"
+                raise ValueError(f"{must}; got {cut!r}. Write the file without it.")
             return found.astype(str)
         return found
 
@@ -285,9 +288,6 @@ class Text(Arrow):
             return np.isin(self.cells(), ("True", "true"))
         if "" in distinct:
             return np.array([cell or None for cell in self.cells()], dtype=object)
-        if cut := next((cell for cell in distinct if cell.endswith("\0")), None):
-            must = "words must not end in a NUL character, which NumPy drops"
-            raise ValueError(f"{must}; got {cut!r}. Write the file without it.")
         return super().values()
 
     @cached_property

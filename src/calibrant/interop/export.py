@@ -320,8 +320,8 @@ def to_sql(
     ImportError
         Without sqlglot, where the dialect is not "duckdb".
     ValueError
-        If there are more than 50 classes, another number of columns, two of the same name, or the query is too long for the
-        database.
+        If there are more than 50 classes, another number of columns, two whose names differ in capitals at most, or the query
+        is too long for the database.
     TypeError
         If the calibrator, or what it holds, is not of this library.
     """
@@ -337,7 +337,8 @@ def to_sql(
     if names is None:
         names = ["y_prob"] if n_columns == 1 else [f"p_{label}" for label in calibrator.classes_]
     require(len(names) == n_columns, f"columns must be {n_columns}", value=len(names), hint="Name one a class")
-    distinct_names("the columns of a query", [*kept, *(f"calibrated_{name}" for name in names)])
+    small = [name.lower() for name in (*kept, *(f"calibrated_{name}" for name in names))]
+    distinct_names("the columns of a query, in small letters as DuckDB reads them,", small)
     of_type("dialect", dialect, str, "the name of a dialect", hint="Pass dialect='duckdb'")
     dialect = dialect.lower()
     place, select = PLACE, "s"

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from calibrant._core.checks import refuse
 from calibrant.binning.bins import CHUNK
 from calibrant.interop.columns import (
     BLANKS,
@@ -42,6 +43,12 @@ class File:
     path: str
     name: str
     is_local: bool = False
+
+    def __post_init__(self) -> None:
+        try:
+            self.path.encode()
+        except UnicodeEncodeError:
+            refuse("the path of a table must be UTF-8 text", value=self.name, hint="Rename it, or set PYTHONUTF8=1")
 
     @property
     def kind(self) -> str:

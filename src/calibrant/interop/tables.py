@@ -11,7 +11,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -342,6 +342,8 @@ class ForecastTable:
         known, seen = classes_named(names, truth := as_labels(self.y_true)), set(np.unique(truth).tolist())
         if known is None or seen <= set(known):
             return known
+        if seen <= set(self.forecast_columns):  # with their prefix
+            return list(self.forecast_columns)
         raise ValueError(
             f"labels must be names of columns; got {_listed(sorted(seen - set(known)), 5)} and columns named "
             f"{_listed(names, 5)}. Name the class of each column, in column order: --classes A,B,..."
@@ -429,10 +431,22 @@ def _require_one_length(table: FileTable, names: Sequence[str], *, where: str) -
         )
 
 
+def words_in(text: str) -> list[str]:
+    """Return the words between commas; one that has a comma itself stands in quotes, as in a CSV file."""
+    if '"' not in text:
+        return [word.strip() for word in text.split(",")]
+    return [word.strip() for word in next(csv.reader(io.StringIO(text, newline=""), skipinitialspace=True))]
+
+
+def in_one_text(words: Iterable[str]) -> str:
+    """Return words as `words_in` reads them."""
+    return ",".join('"' + word.replace('"', '""') + '"' if set(word) & {",", '"'} else word for word in words)
+
+
 def select(names: Sequence[str], wanted: str | Sequence[str], *, where: str) -> tuple[str, ...]:
-    """Choose columns by comma-separated names, globs (``p_*``) or ranges (``first:last``), in the order named; or by a list."""
+    """Choose columns by names between commas, globs (``p_*``) or ranges (``first:last``), in the order named; or by a list."""
     chosen: list[str] = []
-    for word in (w.strip() for w in wanted.split(",")) if isinstance(wanted, str) else map(str, wanted):
+    for word in words_in(wanted) if isinstance(wanted, str) else map(str, wanted):
         if word in names:
             chosen.append(word)
         elif ":" in word and all(end in names for end in word.split(":", 1)):

@@ -197,9 +197,7 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
             with beside.open("rb") as written:
                 os.fsync(written.fileno())
             os.chmod(beside, _mode(target))
-            if target.exists() and not force:
-                raise taken(target)
-            os.replace(beside, target)
+            _put(beside, target, force=force)
         finally:
             _remove(beside)
     except FileExistsError:
@@ -208,6 +206,36 @@ def whole_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator
         raise failed(target, error) from error
     finally:
         _remove(beside)  # again: a signal may have come between
+
+
+def _put(beside: Path, target: Path, *, force: bool) -> None:
+    """Give a file its name; without ``force`` only if no other has it, which a hard link tells in the same step."""
+    if not force:
+        try:
+            os.link(beside, target)
+            return
+        except FileExistsError:
+            raise taken(target) from None
+        except OSError:  # a file system without links
+            if target.exists():
+                raise taken(target) from None
+    os.replace(beside, target)
+
+
+@contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Let other processes that ask for a file of the same folder wait until the block ends, where the system has such locks."""
+    folder = None
+    with suppress(OSError, ImportError):
+        import fcntl
+
+        folder = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if folder is not None:
+            os.close(folder)
 
 
 def _remove(path: Path) -> None:
@@ -257,7 +285,7 @@ def whole_folder(path: Path, *, inputs: Sequence[str] = ()) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     if os.path.lexists(path):
-        raise FileExistsError(f"the output must be a new folder; {path} already exists. Remove it, or choose another.")
+        raise FileExistsError(f"the output must be a new folder; {path} already exists. Choose another name.")
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the output's directory must exist; got {path.absolute().parent}. Create it first.")
     paths = (one for name in inputs if (one := local_path(name)) is not None and (one.is_dir() or "**" in name))

@@ -158,8 +158,7 @@ class Bootstrap:
         if n > DRAWN_AT_ONCE:  # of many rows only when it is asked for: most figures have their noise from sums
             self.rng = np.random.default_rng(int(rng.integers(1 << 62)))
         else:
-            assert self.group.size == n
-            assert self.counts.size
+            _ = self.group, self.counts  # drawn here, in this order, and before other draws of the same source
 
     @cached_property
     def group(self) -> IntArray:
