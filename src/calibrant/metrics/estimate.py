@@ -150,7 +150,8 @@ class Law:
     are drawn until the error is detected. Where it is known how noise ``shifts`` (m,) the size of far larger deviations of
     that direction, the upper end is at least the value less a low quantile of these. The upper end takes the value for
     larger by the ``grain`` of one row. Where bins of few rows do not tell the direction of their true deviations, the ``other``
-    law is that of truths toward rates of 1/2: noise is larger there, and a smaller truth has a value like the one observed.
+    law, of the first so many truths, is that of truths toward rates of 1/2: noise is larger there, and a smaller truth has a
+    value like the one observed.
     """
 
     value: float
@@ -159,7 +160,7 @@ class Law:
     seen: Callable[[], Iterable[tuple[FloatArray, FloatArray]]] | None = None
     shifts: FloatArray | None = None
     grain: float = 0.0
-    other: Callable[[], Law] | None = None
+    other: Callable[[int], Law] | None = None
 
     @cached_property
     def null(self) -> FloatArray:
@@ -172,7 +173,10 @@ class Law:
         debiased = min(_truth_with(self.truth, np.quantile(self.sizes, 0.5, axis=1), self.value), value)
         lower, upper = self._interval(level)
         if pvalue <= level and self.other is not None:
-            lower = min(lower, self.other()._interval(level)[0])
+            larger = int(
+                np.searchsorted(self.truth, lower, side="right")
+            )  # a truth beyond the next one is no lower end
+            lower = min(lower, self.other(larger + 2)._interval(level)[0])
         return Estimate(
             value=value,
             lower=min(lower, debiased) if pvalue <= level else 0.0,

@@ -93,10 +93,10 @@ class Noise:
         def multiples(shape: FloatArray, null: FloatArray) -> FloatArray:
             return steps_for(float(sizes((self.cells.weight * shape)[None])[0]), null)[:, None] * shape
 
-        def along(direction: FloatArray) -> Law:
+        def along(direction: FloatArray, n_truths: int | None = None) -> Law:
             if sizes.shrinks:
                 gaps = shrunk(self.cells, self.rows, direction)
-                gaps = np.concatenate([gaps, np.array(BEYOND)[:, None] * reach])
+                gaps = np.concatenate([gaps, np.array(BEYOND)[:, None] * reach])[:n_truths]
             else:
                 gaps = multiples(reach, sizes(self.consistent))
             return _law_of(value, _observed(sizes, self._by_rates(gaps)))
