@@ -245,8 +245,7 @@ class EvenEdges(Edges):
         near = UNITS * n_bins
         if not (np.minimum.reduce(place) > near and np.maximum.reduce(place) < 1.0 - near):
             unsure = np.flatnonzero((place <= near) | (place >= 1.0 - near))
-            at[unsure] = locate(self.edges, prob[unsure])
-        np.maximum(at, 0, out=at)
+            at[unsure] = locate(self.edges, prob[unsure])  # what is below 0 among them
         return np.minimum(at, n_bins - 1, out=at)
 
 
