@@ -5,6 +5,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 from sklearn.base import clone
@@ -13,6 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import calibrant as cal
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator, LogOddsCalibrator, MulticlassCalibrator
+from calibrant.interop.save import to_document
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
 OF_ONE_SCORE = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}
@@ -76,6 +78,21 @@ def test_scikit_learn_is_asked_about_columns_only_where_they_may_be_wrong(monkey
     monkeypatch.undo()
     with pytest.raises(ValueError, match="X has 2 features, but TemperatureScaling is expecting 3"):
         fitted.predict_proba(np.full((1, 2), 0.5))
+
+
+def test_a_fit_keeps_no_array_of_the_caller_and_no_names_of_an_earlier_fit():
+    score, label, labels, edges = (
+        np.arange(0.05, 1.0, 0.1),
+        np.arange(10) % 2,
+        np.array(["no", "yes"]),
+        np.arange(3) / 2,
+    )
+    named = pd.DataFrame({"no": 1.0 - score, "yes": score})
+    fitted = cal.HistogramBinning(edges, labels=labels).fit(named, labels[label]).fit(score, labels[label])
+    before = fitted.calibrate(score), fitted.predict(score)
+    edges[1], labels[:] = 0.1, "other"
+    np.testing.assert_array_equal((fitted.calibrate(score), fitted.predict(score)), before)
+    assert to_document(fitted)["column_names"] is None
 
 
 # Extremes

@@ -314,6 +314,8 @@ def test_columns_of_a_data_frame_reach_a_column_transformer_by_name(ensemble):
     fitted = CalibratedClassifier(model, cv=3, ensemble=ensemble).fit(X, np.where(X["size"] > 0.5, "yes", "no"))
     assert fitted.feature_names_in_.tolist() == ["size", "colour"]
     assert set(fitted.predict(X).tolist()) == {"no", "yes"}
+    fitted.set_params(estimator=LogisticRegression()).fit(X[["size"]].to_numpy(), X["colour"])
+    assert not hasattr(fitted, "feature_names_in_")
 
 
 def test_the_interval_of_cross_venn_abers_merges_into_its_probability():

@@ -210,6 +210,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
         try:
             with unless_it_fails(self):
+                self.__dict__.pop("feature_names_in_", None)  # those of an earlier fit
                 if isinstance(X, InBatches):
                     problem, self.n_features_in_ = problem_of_batches(
                         X, y, sample_weight, input=self.input, labels=self.labels

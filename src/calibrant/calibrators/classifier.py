@@ -339,6 +339,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 self.pairs_ = self._over_folds(X, truth, metadata, grouped=groups is not None)
             first = self.pairs_[0][0]
             for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)  # that of an earlier fit
                 if hasattr(first, name):
                     setattr(self, name, getattr(first, name))
         return self
