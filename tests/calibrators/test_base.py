@@ -114,6 +114,8 @@ EXTREMES = {
     "logits of 1e99": (1e99 * Z, None),
     "one logit of 1e100": (np.append(1e100, Z[1:]), None),
     "logits of -1e100 and 1e100": (np.append([-1e100, 1e100], Z[2:]), None),
+    "one logit of 1e99 in all rows": (np.full(200, 1e99), None),
+    "logits that are equal but for rounding": (1e12 + 1e-4 * Z, None),
     "logits of all sizes": (SPREAD_LOGIT, None),
     "weights of 1e-100": (Z, np.full(200, 1e-100)),
     "weights of 1e97": (Z, np.full(200, 1e97)),
