@@ -585,6 +585,10 @@ class OfEstimator(BinaryCalibrator):
         self.estimator_ = clone(self.estimator)
         if self.constant_ is None:
             self.estimator_.fit(problem.score[:, None], outcome, **weights)
+            gives = hasattr(self.estimator_, "predict_proba") or not hasattr(self.estimator_, "classes_")
+            must = "calibrator must be a classifier with predict_proba, or a regressor"
+            hint = "Other classifiers give classes and no probabilities: pass one such as LogisticRegression()"
+            require(gives, must, value=self.estimator, hint=hint, error=TypeError)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         if self.constant_ is not None:
