@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import calibrant as cal
 from calibrant._core.registry import entries
 from calibrant.calibrators import BinaryCalibrator, LogOddsCalibrator, MulticlassCalibrator
+from calibrant.interop.save import to_document
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
 OF_ONE_SCORE = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}
@@ -83,6 +84,21 @@ def test_scikit_learn_is_asked_about_columns_only_where_they_may_be_wrong(monkey
     assert not hasattr(fitted.fit(prob, label), "feature_names_in_")
 
 
+def test_a_fit_keeps_no_array_of_the_caller_and_no_names_of_an_earlier_fit():
+    score, label, labels, edges = (
+        np.arange(0.05, 1.0, 0.1),
+        np.arange(10) % 2,
+        np.array(["no", "yes"]),
+        np.arange(3) / 2,
+    )
+    named = pd.DataFrame({"no": 1.0 - score, "yes": score})
+    fitted = cal.HistogramBinning(edges, labels=labels).fit(named, labels[label]).fit(score, labels[label])
+    before = fitted.calibrate(score), fitted.predict(score)
+    edges[1], labels[:] = 0.1, "other"
+    np.testing.assert_array_equal((fitted.calibrate(score), fitted.predict(score)), before)
+    assert to_document(fitted)["column_names"] is None
+
+
 # Extremes
 
 
@@ -102,6 +118,8 @@ EXTREMES = {
     "logits of 1e99": (1e99 * Z, None),
     "one logit of 1e100": (np.append(1e100, Z[1:]), None),
     "logits of -1e100 and 1e100": (np.append([-1e100, 1e100], Z[2:]), None),
+    "one logit of 1e99 in all rows": (np.full(200, 1e99), None),
+    "logits that are equal but for rounding": (1e12 + 1e-4 * Z, None),
     "logits of all sizes": (SPREAD_LOGIT, None),
     "weights of 1e-100": (Z, np.full(200, 1e-100)),
     "weights of 1e97": (Z, np.full(200, 1e97)),

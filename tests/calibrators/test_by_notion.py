@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import isotonic, top_label
 from sklearn.isotonic import IsotonicRegression
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from strategies import tables
 
@@ -232,8 +232,10 @@ def test_a_regressor_is_cut_to_probabilities_and_one_outcome_is_its_map():
     np.testing.assert_allclose(fit.predict_proba(prob).sum(axis=1), 1.0)
 
 
-def test_weights_need_an_estimator_that_takes_them_and_an_estimator_is_not_saved(tmp_path):
+def test_an_estimator_gives_probabilities_takes_the_weights_that_come_and_is_not_saved(tmp_path):
     y, prob = cal.load_digits_forecast()
+    with pytest.raises(TypeError, match=r"a classifier with predict_proba, or a regressor; got RidgeClassifier\(\)"):
+        cal.ByNotion(RidgeClassifier()).fit(prob, y)  # its predict gives classes
     with pytest.raises(ValueError, match="fit takes sample_weight; got KNeighborsClassifier"):
         cal.ByNotion(KNeighborsClassifier()).fit(prob, y, np.arange(len(y)) % 2 + 1.0)
     with pytest.raises(TypeError, match="a saved calibrator holds"):

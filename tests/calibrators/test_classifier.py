@@ -12,7 +12,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, RepeatedStratifiedKFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -185,6 +185,7 @@ def test_decision_values_are_taken_for_logits(n_classes):
         ({"calibrator": GaussianNB()}, TypeError, r"must be a word or a calibrator of calibrant; got GaussianNB\(\)"),
         ({"pooling": "median"}, ValueError, r"pooling must be one of 'mean', 'geometric'; got 'median'"),
         ({"label_smoothing": 1.5}, ValueError, r"label_smoothing must be a number, at least 0 and at most 1; got 1\.5"),
+        ({"estimator": Ridge()}, TypeError, r"estimator must be a classifier, .*; got Ridge\. Pass one\."),
         ({"estimator": SVC(decision_function_shape="ovo")}, ValueError, "value for each of the 3 classes; .*'ovr'"),
     ],
     ids=str,
@@ -306,6 +307,8 @@ def test_columns_of_a_data_frame_reach_a_column_transformer_by_name(ensemble):
     fitted = CalibratedClassifier(model, cv=3, ensemble=ensemble).fit(X, np.where(X["size"] > 0.5, "yes", "no"))
     assert fitted.feature_names_in_.tolist() == ["size", "colour"]
     assert set(fitted.predict(X).tolist()) == {"no", "yes"}
+    fitted.set_params(estimator=LogisticRegression()).fit(X[["size"]].to_numpy(), X["colour"])
+    assert not hasattr(fitted, "feature_names_in_")
 
 
 def test_the_interval_of_cross_venn_abers_merges_into_its_probability():
@@ -490,6 +493,15 @@ def test_an_iterable_of_folds_is_used_up_once_only():
     with sklearn.config_context(enable_metadata_routing=True):
         fitted = CalibratedClassifier(GaussianNB(), cv=iter(KFold(3).split(X)), ensemble=True).fit(X, y)
     assert len(fitted.pairs_) == 3
+
+
+def test_folds_may_be_arrays_lists_or_masks():
+    X, y = make_classification(90, random_state=0)
+    arrays = list(KFold(3).split(X))
+    lists = [(train.tolist(), test.tolist()) for train, test in arrays]
+    masks = [tuple(np.isin(np.arange(90), rows) for rows in fold) for fold in arrays]
+    one, *others = (of("platt", cv=folds).fit(X, y).predict_proba(X) for folds in (arrays, lists, masks))
+    np.testing.assert_array_equal(others, [one, one])
 
 
 # Words

@@ -365,3 +365,9 @@ def test_of_many_classes_two_maps_are_mixed(k, n_maps):
     prob = rng.dirichlet(np.ones(k), 200)
     scaling = EvidenceScaling(pool="folds", labels=range(k)).fit(prob, rng.integers(0, k, 200))
     assert len(scaling.weights_) == n_maps + 1
+
+
+def test_counts_of_more_rows_than_sums_can_tell_are_fitted_as_fewer():
+    prob, label = [[0.2, 0.3, 0.5], [0.2, 0.3, 0.5]], [2, 1]
+    few, many = (EvidenceScaling(labels=range(3)).fit(prob, label, 2 * [n]).calibrate(prob) for n in (5e11, 1e60))
+    np.testing.assert_allclose(many, few, rtol=1e-9)

@@ -78,6 +78,14 @@ def test_a_finite_map_does_not_decrease_and_is_never_0_or_1(interpolate, finite,
     assert centered.predict_proba(new).min() > 0
 
 
+@pytest.mark.parametrize("unit", [0.1, 1 / 3, 0.5, 0.7, 1e-99])
+def test_equal_rates_of_two_scores_are_one_block_in_any_unit_of_weights(unit):
+    counts = np.array([4, 36])  # with 1 and 9 events: smoothed one by one they would be in the wrong order
+    label, score = np.repeat([1, 0, 1, 0], [1, 3, 9, 27]), np.repeat([0.1, 0.2], counts)
+    fitted = IsotonicCalibration().fit(score, label, np.full(40, unit))
+    np.testing.assert_allclose(fitted.calibrate([0.1, 0.2]), 11 / 42, rtol=1e-12)
+
+
 @given(rows=columns())
 def test_clipping_moves_the_fit_to_one_row_in_all_rows_and_two(rows):
     exact = fit(IsotonicCalibration(finite=None), rows)
@@ -189,3 +197,8 @@ def test_intervals_are_isotonic_fits_to_the_rows_and_the_new_score(weights, data
     fitted = fit(VennAbers(), rows)
     np.testing.assert_allclose(fitted.predict_interval(new), expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(fitted.calibrate(new), [venn_abers.merged(*pair) for pair in expected], rtol=1e-9)
+
+
+def test_one_row_among_1e60_is_no_division_by_zero():
+    found = VennAbers().fit([0.1, 0.2, 0.3], [0, 1, 0], [1.0, 1e60, 1e60]).predict_interval([0.15, 0.25])
+    np.testing.assert_allclose(found, [[0.0, 0.5], [0.5, 0.5]], atol=1e-9)

@@ -77,6 +77,15 @@ def test_fractions_that_sum_to_one_are_divided_by_one(parts):
     np.testing.assert_array_equal(arrays.quotients(table, table.sum(axis=1, keepdims=True)), table)
 
 
+@pytest.mark.parametrize("shift", [0.0, 1e3, 1e9, 1e16])
+def test_logits_that_are_equal_have_equal_log_odds_wherever_they_lie(shift):
+    logit = shift + np.array([[0.0, 0.0, 0.0], [4.0, 0.0, 4.0]])
+    expected = [3 * [-np.log(2.0)], [-np.log1p(np.exp(-4.0)), -4.0 - np.log(2.0), -np.log1p(np.exp(-4.0))]]
+    found = arrays.log_odds_of_logits(logit)
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
+    np.testing.assert_array_equal(found[:, 0], found[:, 2])
+
+
 def test_log_odds_of_all_that_is_clipped_are_the_same():
     tiny = np.array([1e-12, 3e-13, 1e-16, 5e-324, 0.0])
     assert set(arrays.log_odds_of_prob(tiny)) == {np.log(1e-12)}

@@ -290,16 +290,15 @@ def log_odds_of_logits(logits: FloatArray) -> FloatArray:
     logits = np.ascontiguousarray(logits)
     rows = np.arange(len(logits))
     top = logits.argmax(axis=1)
-    highest = logits[rows, top]
-    others = np.exp(logits - highest[:, None])
+    below = logits - logits[rows, top][:, None]
+    others = np.exp(below)
     others[rows, top] = 0.0
     rest = np.sort(others, axis=1).sum(axis=1)
-    log_odds: FloatArray = logits - highest[:, None] - np.log(1.0 + rest[:, None] - others)
+    log_odds: FloatArray = below - np.log(1.0 + rest[:, None] - others)
     # Seen from the highest logit itself, the others count from the highest among them.
-    below = logits.copy()
     below[rows, top] = -np.inf
-    log_odds[rows, top] = highest - np.asarray(logsumexp(np.sort(below, axis=1), axis=1))
-    return log_odds
+    log_odds[rows, top] = -np.asarray(logsumexp(np.sort(below, axis=1), axis=1))
+    return np.where(below == 0.0, log_odds[rows, top][:, None], log_odds)  # what is as high has the same
 
 
 def score_of_logit(logit: FloatArray) -> FloatArray:

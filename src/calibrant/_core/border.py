@@ -342,7 +342,7 @@ def _given_classes(labels: Iterable[Any], n_classes: int | None = None) -> Label
         kind = "each class" if n_classes is None else f"the class of each {what}"
         raise TypeError(f"labels must be a sequence, {kind}; got {labels!r}.{order} Pass a list.")
     given: Any = labels if hasattr(labels, "__array__") else list(labels)
-    classes = as_labels(given, "labels") if np.size(given) else np.array([])
+    classes = as_labels(given, "labels").copy() if np.size(given) else np.array([])  # the caller may change theirs
     wanted = classes.size if n_classes is None else n_classes
     if classes.size != wanted or len(set(classes.tolist())) != classes.size or not classes.size:
         raise ValueError(f"labels must name each {what} once; got {classes.tolist()}. Pass them in column order.")

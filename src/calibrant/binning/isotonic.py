@@ -244,9 +244,14 @@ def block_starts(ordered: Ordered) -> IntArray:
         rate = np.add.reduceat(ordered.outcome_sum, starts) / weight
         found: Any = isotonic_regression(rate, weights=weight)
         if found.blocks.size > starts.size:
-            return starts
+            break
         # Running means are rounded, sums of whole weights are not: pool until the sums say that nothing is left to pool.
         starts = starts[found.blocks[:-1]]
+    if ordered.problem.weights.are_counts:
+        return starts
+    # Of other weights rounding alone may put equal rates in order.
+    apart: IntArray = starts[np.append(True, rate[1:] * (1.0 - ROUNDING) > rate[:-1])]
+    return apart
 
 
 # As many bins as keep the event rates in order

@@ -210,6 +210,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
         try:
             with unless_it_fails(self):
+                vars(self).pop("feature_names_in_", None)  # those of an earlier fit
                 if isinstance(X, InBatches):
                     problem, self.n_features_in_ = problem_of_batches(
                         X, y, sample_weight, input=self.input, labels=self.labels
@@ -584,6 +585,10 @@ class OfEstimator(BinaryCalibrator):
         self.estimator_ = clone(self.estimator)
         if self.constant_ is None:
             self.estimator_.fit(problem.score[:, None], outcome, **weights)
+            gives = hasattr(self.estimator_, "predict_proba") or not hasattr(self.estimator_, "classes_")
+            must = "calibrator must be a classifier with predict_proba, or a regressor"
+            hint = "Other classifiers give classes and no probabilities: pass one such as LogisticRegression()"
+            require(gives, must, value=self.estimator, hint=hint, error=TypeError)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         if self.constant_ is not None:

@@ -193,7 +193,7 @@ def _binning(binning: int | str | Binning | Sequence[float]) -> Binning:
     fits = edges.ndim == 1 and edges.size >= 2 and edges[0] == 0.0 and edges[-1] == 1.0 and (np.diff(edges) > 0).all()
     must = "edges must increase from 0 to 1"
     require(fits, must, got=f"{binning!r} as binning", hint="Pass such as [0, 0.2, 0.5, 1]")
-    return _OwnEdges(edges)
+    return _OwnEdges(edges.copy())
 
 
 # Bayesian binning: many binnings of equal mass, averaged by how well each explains the outcomes

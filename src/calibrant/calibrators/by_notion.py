@@ -79,8 +79,8 @@ class ByNotion(base.Calibrator):
     ----------
     calibrator : str, BinaryCalibrator or estimator
         The method, a word such as ``"isotonic"`` (``calibrant list calibrators`` prints them) or an object; it is cloned for
-        each problem. An estimator of scikit-learn is fitted to one column, the score: its ``predict_proba``, or else
-        ``predict`` cut to [0, 1], is the map, and where all outcomes are alike that outcome is.
+        each problem. An estimator of scikit-learn is fitted to one column, the score: its ``predict_proba``, or of a
+        regressor ``predict`` cut to [0, 1], is the map, and where all outcomes are alike that outcome is.
     notion : {"class-wise", "confidence", "top-label", "top-3-label", "binary", ...} or Notion, optional
         Which problems there are. By default ``"binary"`` for two classes, one map of the probability of the second, and
         ``"class-wise"`` for more, a map for each class.

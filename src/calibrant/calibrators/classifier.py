@@ -91,6 +91,13 @@ Rows = npt.NDArray[np.intp]
 Pooling = Literal["mean", "geometric"]
 
 
+def classes_of(estimator: Any) -> npt.NDArray[Any]:
+    """Return the classes of a fitted classifier; refuse what is none."""
+    must, got = "estimator must be a classifier, which has classes_ when it is fitted", type(estimator).__name__
+    require(hasattr(estimator, "classes_"), must, got=got, hint="Pass one", error=TypeError)
+    return np.asarray(estimator.classes_)
+
+
 def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatArray:
     """Probabilities of all classes, zero for those that the estimator does not know; or logits."""
     if hasattr(estimator, "predict_proba"):
@@ -168,6 +175,12 @@ def groups_of_copies(cv: Any, X: Any, truth: npt.NDArray[Any]) -> npt.NDArray[np
     words = np.ascontiguousarray(values.astype(np.float64)).view(np.uint64)
     groups = copies_of(words, np.unique(truth, return_inverse=True)[1])
     return groups if groups is not None and groups.max() + 1 >= (5 if cv is None else cv) else None
+
+
+def row_numbers(rows: npt.ArrayLike) -> Rows:
+    """Return the rows of a fold, given as numbers or as a mask, as numbers."""
+    array = np.asarray(rows)
+    return np.flatnonzero(array) if array.dtype == np.bool_ else array.astype(np.intp)
 
 
 def _is_number(cv: Any) -> bool:
@@ -323,7 +336,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             metadata = self._routed(X, sample_weight, groups, fit_params)
             if self._is_trained():
                 check_is_fitted(self.estimator)
-                self.classes_ = np.asarray(self.estimator.classes_)
+                self.classes_ = classes_of(self.estimator)
                 self.pairs_ = [self._pair(self.estimator, self._forecast(self.estimator, X), truth, metadata.weight)]
             else:
                 if _is_number(self.cv) and metadata.weight is not None and not metadata.weight.all():
@@ -339,6 +352,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 self.pairs_ = self._over_folds(X, truth, metadata, grouped=groups is not None)
             first = self.pairs_[0][0]
             for name in ("n_features_in_", "feature_names_in_"):
+                vars(self).pop(name, None)  # that of an earlier fit
                 if hasattr(first, name):
                     setattr(self, name, getattr(first, name))
         return self
@@ -478,7 +492,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             splitter: Any = StratifiedGroupKFold(5 if self.cv is None else self.cv)
         else:
             splitter = check_cv(self.cv, truth, classifier=True)
-        folds, weight = list(splitter.split(X, truth, **metadata.splitter)), metadata.weight
+        folds = [(row_numbers(a), row_numbers(b)) for a, b in splitter.split(X, truth, **metadata.splitter)]
+        weight = metadata.weight
         require(folds, "cv must have at least one fold", got="none", hint="Pass cv=5")
         calls = (delayed(_trained)(self._base(), X, truth, metadata, train) for train, _ in folds)
         models = Parallel(n_jobs=self.n_jobs, return_as="generator")(calls)
@@ -486,7 +501,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         tests = list[Rows]()
         for estimator, (_, test_rows) in zip(models, folds, strict=True):
             # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
-            test = test_rows[np.isin(truth[test_rows], estimator.classes_)]
+            test = test_rows[np.isin(truth[test_rows], classes_of(estimator))]
             strange += len(test_rows) - len(test)
             must = "each fold must hold a row with a weight, of a class in its model's training rows"
             got = f"a fold of {len(test_rows)} rows without one"

@@ -529,6 +529,9 @@ Keep = Literal["argmax", "order"]
 FEW_OF_TWO, MANY_NUMBERS = 200, 1_000_000
 """Rows of two classes below which, and numbers of a forecast above which, ``"auto"`` is ``"fast"``."""
 
+MOST_ROWS = 1e12
+"""Counts of more rows are made fewer in proportion: beside them a prior would be lost in rounding."""
+
 CERTAIN = 1e-3
 """Largest component of the gradient of a mean penalised log loss at which weights are optimal enough."""
 
@@ -655,6 +658,8 @@ class EvidenceScaling(MulticlassCalibrator):
         if self.max_numbers is not None and problem.size > (most := max(1, self.max_numbers // len(self.classes_))):
             problem = problem.taken(np.sort(np.random.default_rng(0).choice(problem.size, most, replace=False)))
         problem = observed(problem)
+        if problem.weights.are_counts and problem.weights.total > MOST_ROWS:
+            problem = problem.weighted(np.rint(problem.weight * (MOST_ROWS / problem.weights.total)))
         weight = problem.weight * problem.weights.effective_rows_per_weight
         standard = standard_of(problem, weight)
         z = standard.of(problem.forecast)

@@ -271,11 +271,11 @@ def crossing(edges: FloatArray, *, right: bool) -> FloatArray:
         is_above = score >= edges if right else score > edges
         low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
     found = high if right else low
-    return np.where(np.abs(found) < MOST_FINITE, found, np.copysign(-LEAST, found))
+    return np.where(np.abs(found) < MOST_FINITE - 1.0, found, np.copysign(-LEAST, found))
 
 
 MOST_FINITE = 800.0
-"""Beyond these log-odds scores are 0 and 1."""
+"""Beyond these log-odds, and one before them, scores are 0 and 1."""
 
 
 def steps(left: FloatArray, value: FloatArray, x: Node) -> Node:

@@ -667,7 +667,8 @@ class VennAbers(BinaryCalibrator):
         problem = in_cells(problem)
         ordered = Ordered.of(problem)
         score, weight, events = ordered.score, ordered.weight, ordered.outcome_sum
-        more = 1.0 / problem.weights.rows_per_weight
+        # A row among 1e14 and more is counted as more than rounding, or it would be lost in the sums.
+        more = max(1.0 / problem.weights.rows_per_weight, LEAST_ROW * ordered.total)
         upper = np.append(_with_one_event(weight, events, more), 1.0)
         # A negative label more is a positive one more where the order and the labels are turned round.
         turned = _with_one_event(weight[::-1], (weight - events)[::-1], more)
@@ -684,6 +685,10 @@ class VennAbers(BinaryCalibrator):
         p0, p1 = self._interval(score)
         # Of some 1e16 rows and more the two fits agree to the last digit, and can be certain.
         return np.clip(p1 / (1.0 - p0 + p1), EPSILON, 1.0 - EPSILON)
+
+
+LEAST_ROW = 1e-14
+"""Part of all rows that the new row of Venn-Abers is at least."""
 
 
 def _with_one_event(weight: FloatArray, events: FloatArray, more: float) -> FloatArray:

@@ -341,7 +341,7 @@ class SplineCalibration(base.LogOddsCalibrator):
     """
 
     n_knots: int = base.parameter(default=15, least=2, most=1000, hint="Pass some 5 to 30")
-    knots_: FloatArray = base.fitted("n", least=-MOST_LOGIT, most=MOST_LOGIT, order="rising", fewest=2)
+    knots_: FloatArray = base.fitted("n", least=-4.0 * MOST_LOGIT, most=4.0 * MOST_LOGIT, order="rising", fewest=2)
     deviation_: FloatArray = base.fitted("n", least=-base.MOST_COEFFICIENT, most=base.MOST_COEFFICIENT)
     penalty_: float = base.fitted()
     degrees_of_freedom_: float = base.fitted()

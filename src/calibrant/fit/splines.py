@@ -27,7 +27,7 @@ EVEN = 0.01
 """Share of equally spaced knots in the places of knots, which keeps them apart where scores are tied."""
 
 ONE_SCORE = 1e-8
-"""Log-odds that differ by less are one score: a curve through them would be rounding."""
+"""Log-odds that differ by less, or by less of themselves, are one score: a curve through them would be rounding."""
 
 ROUGH_GAIN, LAST_GAIN = 1e-6, 1e-20
 """Gains of Newton's last step in the mean objective, while penalties are compared and for the one that is chosen. What is left
@@ -43,8 +43,10 @@ def knots_of(rows: Recalibration, n_knots: int) -> FloatArray:
     Quantiles are taken from the middle of the weight at each value, so that they are the same from above and below.
     """
     x = rows.x
-    if x[-1] - x[0] <= ONE_SCORE:
-        return np.array([x[0] - 1.0, x[0] + 1.0])
+    rounding = ONE_SCORE * max(1.0, -x[0], x[-1])
+    if x[-1] - x[0] <= rounding:
+        reach = max(1.0, rounding)
+        return np.array([x[0] - reach, x[0] + reach])
     middle = np.cumsum(rows.total) - rows.total / 2.0
     quantiles = np.interp(np.linspace(middle[0], middle[-1], n_knots), middle, x)
     return (1.0 - EVEN) * quantiles + EVEN * np.linspace(x[0], x[-1], n_knots)
