@@ -210,7 +210,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
         try:
             with unless_it_fails(self):
-                vars(self).pop("feature_names_in_", None)  # those of an earlier fit
+                if hasattr(self, "feature_names_in_"):  # those of an earlier fit
+                    del self.feature_names_in_
                 if isinstance(X, InBatches):
                     problem, self.n_features_in_ = problem_of_batches(
                         X, y, sample_weight, input=self.input, labels=self.labels

@@ -352,9 +352,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 self.pairs_ = self._over_folds(X, truth, metadata, grouped=groups is not None)
             first = self.pairs_[0][0]
             for name in ("n_features_in_", "feature_names_in_"):
-                vars(self).pop(name, None)  # that of an earlier fit
                 if hasattr(first, name):
                     setattr(self, name, getattr(first, name))
+                elif hasattr(self, name):  # that of an earlier fit
+                    delattr(self, name)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
