@@ -47,6 +47,10 @@ REFUSED = {
     "a missing weight": ({"sample_weight": changed(W, 4, np.nan)}, r"sample_weight must .*nan.* at index 4"),
     "weights of zero": ({"sample_weight": 0.0 * W}, r"sample_weight must .*"),
     "weights of another number": ({"sample_weight": W[:3]}, r"sample_weight must .*3"),
+    "one weight for all": (
+        {"sample_weight": 2.0},
+        r"sample_weight must have shape \(8,\); got \(\)\. Pass one weight a row",
+    ),
     "labels= with one twice": ({"labels": [1, 1]}, r"labels must "),
     "labels= that is no sequence": ({"labels": 5}, r"labels must be a sequence.*; got 5\. [A-Z]"),
     "an unknown kind of input": ({"input": "odds"}, r"input must be "),

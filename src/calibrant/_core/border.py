@@ -29,7 +29,7 @@ from calibrant._core.arrays import (
     more,
     some,
 )
-from calibrant._core.checks import as_numbers, finite_numbers, refuse, require
+from calibrant._core.checks import finite_numbers, refuse, require
 from calibrant._core.rows import (
     BinaryProblem,
     BoolArray,
@@ -586,9 +586,9 @@ def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_
     """Weights of ``n`` rows; one each by default."""
     if sample_weight is None:
         return Weights.one_each(n)
-    weight = as_numbers(name, sample_weight)
-    must = f"{name} must have shape ({n},)"
-    require(weight.shape == (n,), must, got=f"{weight.shape}", hint="Pass one weight a row")
+    given = as_array(name, sample_weight)
+    require(given.shape == (n,), f"{name} must have shape ({n},)", got=f"{given.shape}", hint="Pass one weight a row")
+    weight = finite_numbers(name, given, sample_weight)
     if weight.min() < 0:
         got = f"{weight.min():g} at index {int(np.argmin(weight))}{more(weight < 0)}"
         refuse(f"{name} must not be negative", got=got, hint="Remove the rows you do not want to count")
