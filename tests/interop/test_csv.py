@@ -3,7 +3,9 @@
 import csv
 import gzip
 import io
+import os
 import re
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -98,6 +100,14 @@ def test_the_separator_is_the_one_that_parts_the_first_lines_alike(text, names, 
             read_table(path)
     else:
         assert list(read_table(path)) == names
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_path_that_is_no_text_is_refused(tmp_path):
+    path = tmp_path / os.fsdecode(b"caf\xe9.csv")
+    path.write_text("label,p\n1,0.5\n")
+    with pytest.raises(ValueError, match=r"the path of a table must be UTF-8 text; got .*\. Rename it\."):
+        read_table(path)
 
 
 def test_a_file_of_empty_lines_has_no_rows(tmp_path):

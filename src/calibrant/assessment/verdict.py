@@ -22,7 +22,7 @@ from calibrant._core.rows import Weights
 from calibrant.binning.bins import Bins, FineGrid, residual_of_sums
 from calibrant.curves.reliability import ReliabilityCurve, ReliabilityPanel
 from calibrant.fit.log_loss import Recalibration
-from calibrant.metrics.estimate import Estimate
+from calibrant.metrics.estimate import Estimate, most_of_none
 from calibrant.sums import BinTable
 
 CELLS = FineGrid(64)
@@ -260,8 +260,8 @@ def verdict_of(
 
     smallest = min(of_shift, of_slope, of_certain, *of_class.tolist(), *of_error.values())
     reach = z * float(main.error[0])
-    if reach == 0.0:  # all rows are certain and right: as many may be wrong, by Clopper and Pearson
-        reach = 1.0 - (level / 2.0) ** (1.0 / weights.effective_rows)
+    if reach == 0.0:  # all rows are certain and right: some may be wrong all the same
+        reach = most_of_none(weights.effective_rows, level)
     points, half = float(main.points[0]), 100.0 * reach
     found = Verdict(
         faults=tuple(faults),

@@ -404,14 +404,12 @@ def sums_over(partition: Partition, problem: Problem, part: IntArray | None = No
         return reduce(add, in_order(read, blocks(n, 1, CHUNK), n_processors() if n >= PARALLEL_FROM else 1))
     at, score, weights, n_bins = partition.index(problem.score), problem.score, problem.weights, partition.n_cells
     if part is not None:
-        at += n_bins * part
+        at = at + n_bins * part
         n_bins *= n_parts
     weight = weights.values
     values = (score,) if weights.is_unit else (weight, weight * score, weight * problem.outcome)
     sums: list[Any] = [np.bincount(at, each, n_bins) for each in values]
-    at += at
-    at += problem.outcome
-    by_outcome = np.bincount(at, minlength=2 * n_bins)
+    by_outcome = np.bincount(at + at + problem.outcome, minlength=2 * n_bins)
     events = by_outcome[1::2]
     count = by_outcome[::2] + events
     if weights.is_unit:
@@ -420,6 +418,7 @@ def sums_over(partition: Partition, problem: Problem, part: IntArray | None = No
 
 
 def _sums_of_forecasts(partition: Partition, problem: SimplexProblem) -> Bins:
+    """Sum forecasts and classes, chunk by chunk."""
     n_cells, n_classes = partition.n_cells, problem.classes.size
 
     def read(rows: slice) -> tuple[Any, ...]:

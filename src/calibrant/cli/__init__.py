@@ -100,10 +100,8 @@ def _main(argv: Sequence[str] | None) -> int:
     except (KeyboardInterrupt, _Terminated) as end:
         return _ended(end)
     except Exception as error:
-        if isinstance(
-            error.__cause__, (KeyboardInterrupt, _Terminated)
-        ):  # before 3.12 it is wrapped where a class is made
-            return _ended(error.__cause__)
+        if isinstance(cause := error.__cause__, (KeyboardInterrupt, _Terminated)):
+            return _ended(cause)  # before Python 3.12 it is wrapped where a class is made
         traceback.print_exc()  # a bug of calibrant: Python's own exit code 1 would read as a gate that failed
         return BROKEN
     return code

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from calibrant._core.checks import are_words
+
 Array = npt.NDArray[Any]
 
 Rows = slice | npt.NDArray[np.intp]
@@ -190,8 +192,8 @@ class Arrow:
         if pyarrow.types.is_decimal(data.type):
             data = data.cast(pyarrow.float64())
         found = in_numpy(data)
-        if found.dtype == object and all(isinstance(value, str) for value in found.tolist()):
-            if cut := next((word for word in found.tolist() if word.endswith("\0")), None):
+        if found.dtype == object and are_words(words := found.tolist()):
+            if cut := next((word for word in words if word.endswith("\0")), None):
                 must = "words must not end in a NUL character, which NumPy drops"
                 raise ValueError(f"{must}; got {cut!r}. Write the file without it.")
             return found.astype(str)

@@ -48,7 +48,7 @@ class File:
         try:
             self.path.encode()
         except UnicodeEncodeError:
-            refuse("the path of a table must be UTF-8 text", value=self.name, hint="Rename it, or set PYTHONUTF8=1")
+            refuse("the path of a table must be UTF-8 text", value=self.name, hint="Rename it")
 
     @property
     def kind(self) -> str:
@@ -61,9 +61,8 @@ class File:
 
     def open(self) -> Any:
         """Open it for reading from its start; what is compressed is unpacked."""
-        return self.system.open_input_stream(
-            self.path, compression="gzip" if self.path.lower().endswith(".gz") else None
-        )
+        packed = "gzip" if self.path.lower().endswith(".gz") else None
+        return self.system.open_input_stream(self.path, compression=packed)
 
     @property
     def identity(self) -> tuple[str, str]:

@@ -173,10 +173,9 @@ class Law:
         debiased = min(_truth_with(self.truth, np.quantile(self.sizes, 0.5, axis=1), self.value), value)
         lower, upper = self._interval(level)
         if pvalue <= level and self.other is not None:
-            larger = int(
-                np.searchsorted(self.truth, lower, side="right")
-            )  # a truth beyond the next one is no lower end
-            lower = min(lower, self.other(larger + 2)._interval(level)[0])
+            # A truth beyond the next larger one is no lower end.
+            n_truths = int(np.searchsorted(self.truth, lower, side="right")) + 2
+            lower = min(lower, self.other(n_truths)._interval(level)[0])
         return Estimate(
             value=value,
             lower=min(lower, debiased) if pvalue <= level else 0.0,
@@ -281,6 +280,11 @@ def mean_estimate(losses: FloatArray, weights: Weights, bootstrap: Bootstrap, *,
     if variance == 0.0 or n <= 1.0:
         return Estimate(value, value, value)
     return interval_of_mean(value, np.sqrt(variance * n / (n - 1.0)), third / variance**1.5, level)
+
+
+def most_of_none(rows: float, level: float) -> float:
+    """Return the largest share of something that occurred in none of so many rows (Clopper and Pearson)."""
+    return float(1.0 - (level / 2.0) ** (1.0 / rows))
 
 
 def interval_of_mean(value: float, error: float, skewness: float, level: float) -> Estimate:

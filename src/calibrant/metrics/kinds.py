@@ -32,7 +32,7 @@ from calibrant.exceptions import warn
 from calibrant.lenses import InBins, Lens, Size
 from calibrant.metrics import noise
 from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins
-from calibrant.metrics.estimate import Estimate, Resampling, draws_from_sums, mean_estimate
+from calibrant.metrics.estimate import Estimate, Resampling, draws_from_sums, mean_estimate, most_of_none
 from calibrant.notions import Notion, NotionLike, as_notion
 from calibrant.sums import Plan, Predictions, RowScore, Sums, scan
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of, require_drawable
@@ -481,7 +481,7 @@ class MeanOfRows(Metric):
         simplex = as_simplex(problem.head()) if is_unread(problem) else setting.simplex
         each = self._by_class(simplex)
         ends = np.average([each.min(axis=1), each.max(axis=1)], axis=1, weights=simplex.weight)
-        lower, upper = found.value + (1.0 - (level / 2.0) ** (1.0 / rows)) * (ends - found.value)
+        lower, upper = found.value + most_of_none(rows, level) * (ends - found.value)
         return replace(found, lower=float(lower), upper=float(upper))
 
     def difference(self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator) -> Difference:
