@@ -5,6 +5,7 @@ from math import factorial
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import f, friedmanchisquare
@@ -73,6 +74,17 @@ def test_the_pvalue_is_that_of_the_corrected_statistic_of_friedman(seed, k, n, t
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_two_methods_that_rank_alike_everywhere_have_the_pvalue_of_the_sign_test(n):
     assert mean_ranks({"a": np.arange(n), "b": np.arange(n) + 1}).pvalue == pytest.approx(0.5 ** (n - 1), rel=1e-12)
+
+
+def test_a_stray_flag_of_the_processor_is_no_warning(monkeypatch):
+    quantile = scipy.stats.studentized_range.ppf
+
+    def stray(*args):
+        np.subtract(np.inf, np.inf)
+        return quantile(*args)
+
+    monkeypatch.setattr(scipy.stats.studentized_range, "ppf", stray)
+    assert mean_ranks({"a": [1.0, 2.0], "b": [2.0, 3.0]}).critical_difference == pytest.approx(1.3859, rel=1e-4)
 
 
 @pytest.mark.parametrize(("k", "q"), Q_5.items())

@@ -129,7 +129,8 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     else:
         statistic = between * (n - 1) / within if within > ROUNDING * spread else np.inf
         pvalue = max(float(f.sf(statistic, k - 1, (k - 1) * (n - 1))), exp(-(n - 1) * lgamma(k + 1)))
-    apart = float(studentized_range.ppf(1.0 - level, k, np.inf) * np.sqrt(k * (k + 1) / (12.0 * n)))
+    with np.errstate(invalid="ignore"):  # now and then the integral sets the flag of an invalid operation, and is right
+        apart = float(studentized_range.ppf(1.0 - level, k, np.inf) * np.sqrt(k * (k + 1) / (12.0 * n)))
     order = np.argsort(mean, kind="stable")
     named = tuple(names[j] for j in order)
     return MeanRanks(named, mean[order], wins[order], n, pvalue, apart, _groups(named, mean[order], apart), level)
