@@ -17,7 +17,7 @@ shares = st.floats(0.01, 0.99)
 def test_the_examples_of_the_survey_come_out():
     assert optimal_threshold(4, 1) == 0.8
     assert optimal_threshold(1, 1) == 0.5
-    assert optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8) == pytest.approx(0.2, rel=1e-15)
+    assert optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8) == 0.2
 
 
 @given(a=costs, b=costs, right=st.floats(0.0, 0.999), old=shares, new=shares, p=shares)
@@ -189,6 +189,7 @@ def test_a_decimal_on_the_threshold_decides_for_the_event_in_any_precision(kind)
         assert decide(p, cost).decision.tolist() == [1]
         assert confusion_table([1], p, threshold=tenths / 10).weight.tolist() == [[0, 0], [0, 1]]
         assert decide(np.nextafter(p, 0, dtype=kind), cost).decision.tolist() == [0]
+    assert decide(np.array([0.2], dtype=kind), [[0.9, 1.1], [1.4, 0.6]]).decision.tolist() == [1]  # 0.2 / (0.2 + 0.8)
 
 
 # What is refused
