@@ -84,7 +84,7 @@ def test_a_score_is_ranked_from_the_highest_on_and_a_slope_by_its_distance_from_
 
 def test_win_rate_counts_rows_with_a_smaller_loss_and_ties_half():
     y = np.array([1, 1, 1, 0, 0])
-    a, b = np.array([0.6, 0.6, 0.6, 0.4, 0.4]), np.array([0.9, 0.6, 0.5, 0.4, 0.3])
+    a, b = np.array([0.6, 0.6, 0.6, 0.4, 0.4]), np.array([0.9, 0.2 * 3, 0.5, 0.4, 0.3])
     assert compare(y, {"a": a, "b": b})["b"].win_rate == pytest.approx((1 + 0.5 + 0 + 0.5 + 1) / 5)
     assert compare(y, {"a": a, "b": b}, metric="accuracy")["b"].win_rate == pytest.approx((0.5 * 4 + 0) / 5)
     assert np.isnan(compare(y, {"a": a, "b": b}, metric="ece", n_resamples=9)["b"].win_rate)
