@@ -199,7 +199,7 @@ def difference_of_samples(
     Each comes as the metric of a sample and its standard error (`Metric.difference` of nothing else). Of means over rows the
     law is Student's, with the degrees of freedom of Welch and Satterthwaite; of any other metric the normal one.
     """
-    difference, error = found.value - first.value, float(np.hypot(found.error, first.error))
+    difference, error = apart(found.value, first.value), float(np.hypot(found.error, first.error))
     must, hint = "rows of a sample must differ in what they add to the metric", "Pass more rows"
     least = min(found.error, first.error)  # of rows that are alike none says how much others differ
     require(least > ROUNDING * abs(difference) or difference == 0.0, must, got="none that do", hint=hint)
