@@ -1,6 +1,7 @@
 """The optimal threshold: where deciding for the event begins to be the cheaper."""
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns, tables
 
+from calibrant.decisions.prior_shift import undo_class_weight
 from calibrant.decisions.thresholds import confusion_table, decide, optimal_threshold
 
 costs = st.floats(0.01, 100.0)
@@ -112,11 +114,15 @@ def test_decisions_have_the_names_of_the_classes_and_of_what_else_can_be_done():
     assert decide(prob, 1 - np.eye(2)).named.dtype.kind in "iu"
 
 
-def test_columns_that_have_words_for_names_are_the_classes():
+def test_columns_that_have_words_or_whole_numbers_for_names_are_the_classes():
     frame = pl.DataFrame({"dog": [0.9, 0.5], "cat": [0.1, 0.5]})
     found = decide(frame, [[0, 1, 0.3], [1, 0, 0.3]])
     assert found.named.tolist() == ["dog", "abstain"]
     assert decide(frame, 1 - np.eye(2), labels=[0, 1]).names.tolist() == [0, 1]
+    numbered = pd.DataFrame([[0.1, 0.9]], columns=np.array([1, 2]))  # classes_ of a classifier
+    assert decide(numbered, 1 - np.eye(2)).named.tolist() == [2]
+    np.testing.assert_allclose(undo_class_weight(numbered, {1: 9.0}), [[1 / 82, 81 / 82]])
+    np.testing.assert_allclose(undo_class_weight(numbered.rename(columns=str), {1: 9.0}), [[1 / 82, 81 / 82]])
 
 
 # What decisions did, and what that cost
