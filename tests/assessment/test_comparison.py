@@ -14,7 +14,7 @@ from calibrant import advise, assess, calibration_error, compare, log_loss, meas
 from calibrant.assessment.held_out import IDENTITY
 from calibrant.calibrators import PlattScaling, SafeCalibrator, TemperatureScaling
 from calibrant.exceptions import CalibrationWarning
-from calibrant.significance import paired_difference, paired_test
+from calibrant.significance import by_group, paired_difference, paired_test, spiegelhalter_test
 
 PARTS = ("difference", "lower", "upper", "pvalue")
 
@@ -84,7 +84,7 @@ def test_a_score_is_ranked_from_the_highest_on_and_a_slope_by_its_distance_from_
 
 def test_win_rate_counts_rows_with_a_smaller_loss_and_ties_half():
     y = np.array([1, 1, 1, 0, 0])
-    a, b = np.array([0.6, 0.6, 0.6, 0.4, 0.4]), np.array([0.9, 0.6, 0.5, 0.4, 0.3])
+    a, b = np.array([0.6, 0.6, 0.6, 0.4, 0.4]), np.array([0.9, 0.2 * 3, 0.5, 0.4, 0.3])
     assert compare(y, {"a": a, "b": b})["b"].win_rate == pytest.approx((1 + 0.5 + 0 + 0.5 + 1) / 5)
     assert compare(y, {"a": a, "b": b}, metric="accuracy")["b"].win_rate == pytest.approx((0.5 * 4 + 0) / 5)
     assert np.isnan(compare(y, {"a": a, "b": b}, metric="ece", n_resamples=9)["b"].win_rate)
@@ -311,6 +311,19 @@ def test_groups_cross_and_rows_of_weight_zero_are_left_out():
     for frame in (pd.DataFrame, pl.DataFrame):
         assert compare(y, p, by=frame(by), sample_weight=weight).groups == found.groups
     assert sum(one.n_rows for one in found.groups) == weight.sum()
+
+
+def test_weights_that_are_whole_in_a_group_alone_are_no_counts_there():
+    y, p = one_event(16, 200, calibrated)
+    group = np.arange(200) % 2
+    how = {"sample_weight": np.where(group, 0.25, 3.0), "metric": "brier"}
+    found = compare(y, p, by=group, **how)
+    alone = assess(y[group == 0], p[group == 0], metrics=["brier"])["brier"]
+    figure = next(one for one in found.groups if one.group == "0")
+    assert (figure.n_rows, *figure.estimate.interval) == (100, *map(pytest.approx, alone.interval))
+    assert [one.n_rows for one in compare(y, p, times=group, **how).candidates] == [100, 100]
+    tests = by_group(spiegelhalter_test, y, p, group, sample_weight=how["sample_weight"])
+    assert tests["0"].pvalue == pytest.approx(spiegelhalter_test(y[group == 0], p[group == 0]).pvalue)
 
 
 # The recommendation

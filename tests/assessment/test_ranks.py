@@ -121,7 +121,7 @@ def test_what_compare_found_on_each_data_set():
     for seed in range(4):
         p = rng.uniform(0.1, 0.9, 200)
         y = (rng.random(200) < p).astype(int)
-        found[f"set {seed}"] = compare(y, {"a": p, "b": p**3, "c": p**3}, metric="brier")
+        found[f"set {seed}"] = compare(y, {"a": p, "b": p**3, "c": (1 + 1e-14) * p**3}, metric="brier")
     ranks = mean_ranks(found)
     assert ranks.names[0] == "a"
     assert ranks.mean_rank.tolist() == [1.0, 2.5, 2.5]

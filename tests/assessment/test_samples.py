@@ -117,7 +117,7 @@ def test_a_sample_that_has_no_figure_is_a_row_with_the_reason():
 def test_a_sample_whose_rows_do_not_vary_is_a_row_with_the_reason(n_rows):
     y, p = {"a": np.ones(50, int)}, {"a": np.full(50, 0.6)}
     y["b"], p["b"] = np.ones(n_rows, int), np.full(n_rows, 0.7)
-    y["c"], p["c"] = y["a"], p["a"]
+    y["c"], p["c"] = y["a"], np.full(50, 0.2 * 3)
     found = compare(y, p, paired=False)
     assert ("two rows or more" if n_rows == 1 else "must differ in what they add") in found["b"].failure
     assert (found["c"].pvalue, found.recommended) == (1.0, "a")

@@ -1,6 +1,7 @@
 """The optimal threshold: where deciding for the event begins to be the cheaper."""
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from reference import decisions as slow
 from strategies import columns, tables
 
+from calibrant.decisions.prior_shift import undo_class_weight
 from calibrant.decisions.thresholds import confusion_table, decide, optimal_threshold
 
 costs = st.floats(0.01, 100.0)
@@ -17,7 +19,7 @@ shares = st.floats(0.01, 0.99)
 def test_the_examples_of_the_survey_come_out():
     assert optimal_threshold(4, 1) == 0.8
     assert optimal_threshold(1, 1) == 0.5
-    assert optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8) == pytest.approx(0.2, rel=1e-15)
+    assert optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8) == 0.2
 
 
 @given(a=costs, b=costs, right=st.floats(0.0, 0.999), old=shares, new=shares, p=shares)
@@ -112,11 +114,15 @@ def test_decisions_have_the_names_of_the_classes_and_of_what_else_can_be_done():
     assert decide(prob, 1 - np.eye(2)).named.dtype.kind in "iu"
 
 
-def test_columns_that_have_words_for_names_are_the_classes():
+def test_columns_that_have_words_or_whole_numbers_for_names_are_the_classes():
     frame = pl.DataFrame({"dog": [0.9, 0.5], "cat": [0.1, 0.5]})
     found = decide(frame, [[0, 1, 0.3], [1, 0, 0.3]])
     assert found.named.tolist() == ["dog", "abstain"]
     assert decide(frame, 1 - np.eye(2), labels=[0, 1]).names.tolist() == [0, 1]
+    numbered = pd.DataFrame([[0.1, 0.9]], columns=np.array([1, 2]))  # classes_ of a classifier
+    assert decide(numbered, 1 - np.eye(2)).named.tolist() == [2]
+    np.testing.assert_allclose(undo_class_weight(numbered, {1: 9.0}), [[1 / 82, 81 / 82]])
+    np.testing.assert_allclose(undo_class_weight(numbered.rename(columns=str), {1: 9.0}), [[1 / 82, 81 / 82]])
 
 
 # What decisions did, and what that cost
@@ -189,6 +195,7 @@ def test_a_decimal_on_the_threshold_decides_for_the_event_in_any_precision(kind)
         assert decide(p, cost).decision.tolist() == [1]
         assert confusion_table([1], p, threshold=tenths / 10).weight.tolist() == [[0, 0], [0, 1]]
         assert decide(np.nextafter(p, 0, dtype=kind), cost).decision.tolist() == [0]
+    assert decide(np.array([0.2], dtype=kind), [[0.9, 1.1], [1.4, 0.6]]).decision.tolist() == [1]  # 0.2 / (0.2 + 0.8)
 
 
 # What is refused

@@ -210,7 +210,7 @@ def classes_named(names: Sequence[str], truth: Labels) -> list[Any] | None:
     return _as_whole_numbers(names, set(np.unique(truth).tolist())) if truth.dtype.kind in "iu" else list(names)
 
 
-def _classes_by_name(truth: Labels, names: Sequence[str]) -> list[Any] | None:
+def classes_by_name(truth: Labels, names: Sequence[str]) -> list[Any] | None:
     """Return the classes that the columns are named after; None where the names do not have all that are seen."""
     words = bare(names)
     if truth.dtype.kind in "biu":
@@ -232,12 +232,12 @@ def classes_of_columns(
     words = [] if names is None else list(map(str, names))
     if labels is not None:
         given = _given_classes(labels, n_classes)
-        known = _classes_by_name(given, words) if words else None
+        known = classes_by_name(given, words) if words else None
         if known is not None and known != given.tolist() and set(known) == set(given.tolist()):
             got, hint = f"{given.tolist()} for columns named {words}", "Pass them in column order, or leave labels out"
             refuse("labels must name the columns as they are named", got=got, hint=hint)
         return given
-    if words and (known := _classes_by_name(truth, words)) is not None:
+    if words and (known := classes_by_name(truth, words)) is not None:
         return _given_classes(known, n_classes)
     if truth.dtype.kind in "US" and (seen := set(truth.tolist())) & set(bare(words)):
         got = f"columns {words} and the label {min(seen - set(bare(words)))!r}"

@@ -80,8 +80,13 @@ class Weights:
         return Weights(values, of_whole=self.unit)
 
     def take(self, rows: npt.NDArray[np.intp]) -> Weights:
-        """Return the weights of some rows, perhaps repeated, as those of a problem of its own: what they mean is seen anew."""
-        return Weights.one_each(rows.size) if self.is_unit else Weights(self.values[rows])
+        """Return the weights of some rows, perhaps repeated, as those of a problem of its own; counts only if all are."""
+        if self.is_unit:
+            return Weights.one_each(rows.size)
+        taken = Weights(self.values[rows])
+        if self.are_counts or not taken.are_counts or not rows.size:
+            return taken
+        return replace(taken, of_whole=Unit(are_counts=False, rows_per_weight=rows.size / taken.total))
 
     # Numbers of rows
 

@@ -565,9 +565,8 @@ class Beside(NamedTuple):
         test = paired_result_of(metric, problem, reference, "two-sided", level, draws, self.rng)
         parts = ("difference", "lower", "upper", "pvalue", "least_pvalue")
         facts = {part: getattr(test, part) for part in parts} | {"value": metric.value(problem)}
-        losses, others = metric.losses(problem), metric.losses(reference)
-        if losses is not None and others is not None:
-            won = (1.0 + np.sign((1 if metric.higher_is_better else -1) * (losses - others))) / 2.0
+        if (differences := metric.row_differences(problem, reference)) is not None:
+            won = (1.0 + np.sign((1 if metric.higher_is_better else -1) * differences)) / 2.0
             facts["win_rate"] = float(problem.weights.values @ won) / problem.weights.total
         return facts
 

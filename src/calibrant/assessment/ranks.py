@@ -117,7 +117,7 @@ def mean_ranks(values: Ranked, *, higher_is_better: bool = False, level: float =
     names, given = tuple(table), np.column_stack(list(table.values()))
     cost = np.where(np.isinf(given), np.inf, -given if higher_is_better else given)
     n, k = cost.shape
-    ranks = rankdata([[float(f"{value:.12g}") for value in row] for row in cost.tolist()], axis=1)  # 0.1 + 0.2 is 0.3
+    ranks = rankdata([list(map(_rounded, row)) for row in cost.tolist()], axis=1)
     mean = ranks.mean(axis=0)
     best = ranks == ranks.min(axis=1, keepdims=True)
     wins = (best / best.sum(axis=1, keepdims=True)).sum(axis=0)
@@ -170,11 +170,17 @@ def _of_comparisons(found: Mapping[str, Comparison]) -> dict[str, FloatArray]:
         require(same, must, got=f"others on {data_set}", hint="Compare the same on each data set")
     places: dict[str, list[float]] = {name: [] for name in names}
     for one in found.values():
-        values = [-np.inf if np.isnan(c.value) else c.value for c in one.candidates]  # failures are equal, and last
+        # Failures are equal, and last.
+        values = [-np.inf if np.isnan(c.value) else _rounded(c.value) for c in one.candidates]
         firsts = [values.index(value) for value in values]  # so are equal values
         for candidate, first_of in zip(one.candidates, firsts, strict=True):
             places[candidate.name].append(float(first_of))
     return {name: np.array(of) for name, of in places.items()}
+
+
+def _rounded(value: float) -> float:
+    """Return a value without the digits that rounding moves: 0.1 + 0.2 is 0.3."""
+    return float(f"{value:.12g}")
 
 
 def _groups(names: tuple[str, ...], mean: FloatArray, apart: float) -> tuple[tuple[str, ...], ...]:

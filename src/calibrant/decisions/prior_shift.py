@@ -70,8 +70,8 @@ def names_of(data: npt.ArrayLike) -> Names:
 
 
 def classes_of(n_classes: int, labels: Sequence[Any] | None, names: Names) -> border.Labels:
-    """Return the class of each column where no row is labelled: as told, or the columns' names if they are words."""
-    if labels is None and names is not None and all(isinstance(name, str) for name in names):
+    """Return the class of each column where no row is labelled: as told, or the columns' names, words or whole numbers."""
+    if labels is None and names is not None and set(map(type, names)) in ({str}, {int}, {bool}):
         return border.classes_of_columns(np.asarray(names), n_classes, None, names)
     return border.classes_of_columns(np.zeros(1, dtype=np.intp), n_classes, labels)
 
@@ -189,8 +189,8 @@ def undo_undersampling(
         share of the rows without the event that was kept; all events were. Only ratios matter: over-sampling an event by 5 is
         ``[1, 5]``.
     labels : sequence of length n_classes, optional
-        The class of each column, for a dict; by default the names of the columns of a data frame if the keys are such, else
-        0, 1, ....
+        The class of each column, for a dict; by default the names of the columns of a data frame if the keys are such, as words
+        or as whole numbers, else 0, 1, ....
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds.
     rows : {"as-given", "normalize", "percent"}, default="as-given"
@@ -249,8 +249,8 @@ def undo_class_weight(
     train_prior : array-like of shape (n_classes,), or float, optional
         Shares of the classes in training, without weights; needed for ``"balanced"``.
     labels : sequence of length n_classes, optional
-        The class of each column, for a dict; by default the names of the columns of a data frame if the keys are such, else
-        0, 1, ....
+        The class of each column, for a dict; by default the names of the columns of a data frame if the keys are such, as words
+        or as whole numbers, else 0, 1, ....
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds.
     rows : {"as-given", "normalize", "percent"}, default="as-given"
@@ -299,8 +299,10 @@ def _factors(
     n_classes, names = new.forecast.shape[1], new.names
     classes = classes_of(n_classes, labels, names).tolist()  # labels that make no sense are refused, needed or not
     if isinstance(factor, Mapping):
-        if labels is None and not (names is not None and set(factor) <= set(names)):
-            classes = classes_of(n_classes, None, None).tolist()  # keys are no names of columns: the classes by number
+        if labels is None:  # keys that are no names of columns are the classes by number
+            keys, words = np.asarray(list(factor)), list(map(str, names or ()))
+            by_name = words and keys.ndim == 1 and border.classes_by_name(keys, words)
+            classes = by_name or classes_of(n_classes, None, None).tolist()
         given = factor if rest is None else dict.fromkeys(classes, rest) | dict(factor)
         must = f"{name} must have a number for each class, {', '.join(map(repr, classes[:5]))}"
         got, hint = f"keys {', '.join(map(repr, list(given)[:5]))}", "Pass labels= if the columns are other classes"

@@ -116,14 +116,14 @@ def optimal_threshold(
     >>> from calibrant import optimal_threshold
     >>> optimal_threshold(4, 1)
     0.8
-    >>> round(optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8), 15)
+    >>> optimal_threshold(1, 1, old_prior=0.5, new_prior=0.8)
     0.2
     """
     a = _excess("positive", "negative", cost_false_positive, cost_true_negative)
     b = _excess("negative", "positive", cost_false_negative, cost_true_positive)
     if together(old_prior=old_prior, new_prior=new_prior, hint="Pass both, or none if the share of events stays"):
-        old = Fraction(as_event_share("old_prior", old_prior, positive=True))
-        new = Fraction(as_event_share("new_prior", new_prior))
+        old = _exact(as_event_share("old_prior", old_prior, positive=True))
+        new = _exact(as_event_share("new_prior", new_prior))
         a, b = a * old * (1 - new), b * new * (1 - old)
     must = "some error that can happen must cost more than the right decision"
     hint = "Pass cost_false_positive=1 and cost_false_negative=1 to count errors"
@@ -134,8 +134,7 @@ def optimal_threshold(
 def threshold_of(cost: FloatArray) -> float | None:
     """Return the threshold of a 2 x 2 cost matrix; None if its decisions all cost the same."""
     (true_negative, false_positive), (false_negative, true_positive) = cost.tolist()
-    a = Fraction(false_positive) - Fraction(true_negative)
-    b = Fraction(false_negative) - Fraction(true_positive)
+    a, b = _exact(false_positive) - _exact(true_negative), _exact(false_negative) - _exact(true_positive)
     return float(a / (a + b)) if a + b > 0 else None
 
 
@@ -149,14 +148,19 @@ def as_places(name: str, values: npt.ArrayLike) -> FloatArray:
 
 
 def _excess(decided: str, true: str, wrong: float, right: float) -> Fraction:
-    """Return what a wrong decision costs beyond the right one, as a fraction: products of those neither round nor vanish."""
+    """Return what a wrong decision costs beyond the right one."""
     names = (f"cost_false_{decided}", f"cost_true_{true}")
     gain = "Pass 1.0, say; a gain is a cost of the other decision"
     more, less = (number(name, cost, least=0.0, hint=gain) for name, cost in zip(names, (wrong, right), strict=True))
     must = "a right decision must not cost more than the wrong one"
     got = f"{names[1]}={right!r} and {names[0]}={wrong!r}"
     require(less <= more, must, got=got, hint="Check which cost is which")
-    return Fraction(more) - Fraction(less)
+    return _exact(more) - _exact(less)
+
+
+def _exact(value: float) -> Fraction:
+    """Return the decimal number that was written: 0.3 - 0.1 is then 0.2, and products neither round nor vanish."""
+    return Fraction(repr(value))
 
 
 # Decisions of least expected cost
@@ -227,7 +231,8 @@ def decide(
     extra : str or sequence of str, optional
         Names of the columns beyond the classes; by default ``"abstain"``.
     labels : sequence of length n_classes, optional
-        The class of each column; by default the names of the columns of a data frame if they are words, else 0, 1, ....
+        The class of each column; by default the names of the columns of a data frame if they are words or whole numbers, else
+        0, 1, ....
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds.
     rows : {"as-given", "normalize", "percent"}, default="as-given"

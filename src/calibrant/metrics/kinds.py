@@ -39,6 +39,9 @@ from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of, require_drawa
 from calibrant.sums.reading import Unread, is_unread
 from calibrant.sums.sums import distinct, fine_pair
 
+ALIKE = 1e-12
+"""Differences up to which values are alike, but for rounding."""
+
 # Log loss, and the events that a forecast called impossible and that occurred all the same
 
 
@@ -237,7 +240,7 @@ class Metric(Entry, ABC):
         return Difference(value, float(finite.std(ddof=1)))
 
     def _between(self, a: Problem, b: Problem | None) -> float:
-        return self.compared(a) - (0.0 if b is None else self.compared(b))
+        return apart(self.compared(a), 0.0 if b is None else self.compared(b))
 
     def _drawn_differences(
         self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator
@@ -252,6 +255,10 @@ class Metric(Entry, ABC):
 
     def losses(self, problem: Problem) -> FloatArray | None:
         """Return the values of the rows, shape (n,), of which it is the mean; None where it is no mean over rows."""
+        return None
+
+    def row_differences(self, a: Problem, b: Problem) -> FloatArray | None:
+        """Return by how much the values of the rows differ, shape (n,); None where it is no mean over rows."""
         return None
 
     def residuals(
@@ -316,6 +323,12 @@ class Metric(Entry, ABC):
 
     draws_labels: ClassVar[bool] = False
     """Whether its p-value is that of as many draws as are asked for, whatever the data."""
+
+
+def apart(one: float, other: float) -> float:
+    """Return the difference of two figures; rounding makes none."""
+    difference = one - other
+    return 0.0 if abs(difference) <= ALIKE * min(abs(one), abs(other)) else difference
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -410,9 +423,6 @@ def as_metric(metric: str | Function, binning: int | Binning | None) -> Metric:
 
 # A metric that is the mean of one value a row
 
-ALIKE = 1e-12
-"""Width of an interval of a mean of values that are all alike, but for rounding."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeanOfRows(Metric):
@@ -486,7 +496,7 @@ class MeanOfRows(Metric):
 
     def difference(self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the mean difference of the rows, whose standard error needs no draws."""
-        weights, difference = a.weights, self.losses(a) - (0.0 if b is None else self.losses(b))
+        weights, difference = a.weights, self.losses(a) if b is None else self.row_differences(a, b)
         rows = weights.effective_rows
         mean = float(weights.values @ difference) / weights.total
         variance = float(weights.of_variance @ (difference - mean) ** 2) / weights.total**2
@@ -498,6 +508,12 @@ class MeanOfRows(Metric):
         must = f"per_row of the metric {self.name!r} must give one number for each of the {problem.size} rows"
         require(np.shape(losses) == (problem.size,), must, got=f"shape {np.shape(losses)}", hint=came)
         return losses
+
+    def row_differences(self, a: Problem, b: Problem) -> FloatArray:
+        """Return the differences of the values of the rows; rounding makes none of 0.1 + 0.2 and 0.3."""
+        difference = self.losses(a) - self.losses(b)
+        difference[np.abs(difference) <= ALIKE] = 0.0
+        return difference
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -598,7 +614,7 @@ class ThroughLens(Metric):
         square, influence, times = noise.unbiased_square(self.residuals(a))
         if b is not None:
             other, others, _ = noise.unbiased_square(self.residuals(b))
-            square, influence = square - other, influence - others
+            square, influence = apart(square, other), influence - others
         n = float(times.sum())
         centred = influence - float(times @ influence) / n
         return Difference(square, float(np.sqrt((n - 1.0) / n * (times @ centred**2))))

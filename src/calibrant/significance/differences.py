@@ -19,7 +19,7 @@ from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, Problem, We
 from calibrant.binning import Binning
 from calibrant.exceptions import warn
 from calibrant.metrics.estimate import Sizes, consistent_deviations, resampled_deviations, smoothed_deviations
-from calibrant.metrics.kinds import Difference, Function, LogLoss, Metric, YProb, YTrue, as_metric
+from calibrant.metrics.kinds import Difference, Function, LogLoss, Metric, YProb, YTrue, apart, as_metric
 from calibrant.metrics.noise import Residuals
 from calibrant.significance.result import (
     INDEPENDENT,
@@ -199,7 +199,7 @@ def difference_of_samples(
     Each comes as the metric of a sample and its standard error (`Metric.difference` of nothing else). Of means over rows the
     law is Student's, with the degrees of freedom of Welch and Satterthwaite; of any other metric the normal one.
     """
-    difference, error = found.value - first.value, float(np.hypot(found.error, first.error))
+    difference, error = apart(found.value, first.value), float(np.hypot(found.error, first.error))
     must, hint = "rows of a sample must differ in what they add to the metric", "Pass more rows"
     least = min(found.error, first.error)  # of rows that are alike none says how much others differ
     require(least > ROUNDING * abs(difference) or difference == 0.0, must, got="none that do", hint=hint)
@@ -391,11 +391,10 @@ def paired_result_of(
 
 def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
     """Return the metric of A less that of B after each of many random swaps."""
-    losses, others = metric.losses(a), metric.losses(b)
-    if losses is not None and others is not None:
+    if (differences := metric.row_differences(a, b)) is not None:
         for name, problem in (("prob_a", a), ("prob_b", b)):
             metric.warn_impossible(problem, name)
-        return _flipped((losses - others) / a.weights.total, a.weights, n_resamples, rng)
+        return _flipped(differences / a.weights.total, a.weights, n_resamples, rng)
     drawn = np.empty(n_resamples)
     twice, second = np.tile(np.arange(a.size), 2), np.repeat([False, True], a.size)
     of_both: tuple[Problem, ...] = ()
@@ -408,7 +407,7 @@ def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.r
         else:
             swap = rng.random(a.size) < 0.5
             mixed, other = _mixed(a, b, swap), _mixed(b, a, swap)
-        drawn[place] = metric.compared(mixed) - metric.compared(other)
+        drawn[place] = apart(metric.compared(mixed), metric.compared(other))
     fits = np.isfinite(drawn).all() and np.isfinite([metric.compared(a), metric.compared(b)]).all()
     must = "metric must be a number on both forecasts and their mixtures"
     hint = "Choose a metric that is defined for them"
