@@ -176,8 +176,11 @@ class Weights:
 
     @property
     def keyword(self) -> dict[str, FloatArray]:
-        """The weights as the keyword ``sample_weight`` of a function, if there are any."""
-        return {} if self.is_unit else {"sample_weight": self.values}
+        """The weights as the keyword ``sample_weight`` of a function, if there are any; alone they mean what they mean here."""
+        if self.is_unit:
+            return {}
+        is_taken_for_counts = not self.are_counts and Weights(self.values).are_counts
+        return {"sample_weight": self.values / self.values.max() if is_taken_for_counts else self.values}
 
 
 # One number a row of a table: the column of the highest entry, one entry, the sum of squares, the logarithm of a sum
