@@ -80,8 +80,13 @@ class Weights:
         return Weights(values, of_whole=self.unit)
 
     def take(self, rows: npt.NDArray[np.intp]) -> Weights:
-        """Return the weights of some rows, perhaps repeated, as those of a problem of its own: what they mean is seen anew."""
-        return Weights.one_each(rows.size) if self.is_unit else Weights(self.values[rows])
+        """Return the weights of some rows, perhaps repeated, as those of a problem of its own; of fractions none are counts."""
+        if self.is_unit:
+            return Weights.one_each(rows.size)
+        values = self.values[rows]
+        if self.are_counts:
+            return Weights(values, of_whole=self.unit)
+        return Weights(values, of_whole=Unit(are_counts=False, rows_per_weight=values.size / float(values.sum())))
 
     # Numbers of rows
 
