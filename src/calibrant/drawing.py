@@ -92,11 +92,18 @@ def legend_above(ax: Any, *given: Sequence[Any], **options: Any) -> None:
     above = ax.transAxes + ScaledTranslation(0.0, OF_TITLE / 72.0, ax.figure.dpi_scale_trans)
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "bbox_transform": above, "borderaxespad": 0.0}
     look = {"columnspacing": 1.2, "borderpad": 0.0, "alignment": "left", **OUTSIDE, **options}
-    for n_columns in range(min(MOST_COLUMNS, len(labels)), 0, -1):
-        n_rows = -(-len(labels) // n_columns)
-        legend = ax.legend(handles, labels, ncols=-(-len(labels) // n_rows), **place, **look)
-        if legend.get_window_extent().width <= ax.get_window_extent().width:
-            return
+    _in_columns(lambda n: ax.legend(handles, labels, ncols=n, **place, **look), len(labels), MOST_COLUMNS, ax)
+
+
+def _in_columns(draw: Callable[[int], Any], n_labels: int, most: int, within: Any) -> int:
+    """Draw a legend in as many columns as are no wider than an Axes or a figure, and return how many rows it has."""
+    for n_columns in range(min(most, n_labels), 0, -1):
+        n_rows = -(-n_labels // n_columns)
+        legend = draw(-(-n_labels // n_rows))
+        if n_columns == 1 or legend.get_window_extent().width <= within.get_window_extent().width:
+            break
+        legend.remove()
+    return n_rows
 
 
 def legend_beside(ax: Any, *given: Sequence[Any]) -> None:
@@ -224,6 +231,9 @@ LETTERS_AN_INCH, LETTERS_MORE = 12.0, 4
 OF_LEGEND = 0.5
 """Inches that a legend adds to the height of an Axes alone."""
 
+OF_ROW = 0.2
+"""Inches that each row of a legend but the first adds to the height of several."""
+
 
 Draw = Callable[[Any, Mapping[str, Any], bool], Any]
 """Draws into an Axes a dict of name to panel, alone if the flag says so; returns the Axes below it, if there is one."""
@@ -290,7 +300,10 @@ def _label_outside(axes: Any, labels: tuple[str, str]) -> None:
     figure.supylabel(textwrap.fill(labels[1], len(labels[1]) // lines + LETTERS_MORE), fontsize="medium")
     handles, words = axes[0].get_legend_handles_labels()
     if words:
-        figure.legend(handles, words, loc="outside upper center", ncols=8, frameon=False)
+        look = {"loc": "outside upper center", "frameon": False}
+        n_rows = _in_columns(lambda n: figure.legend(handles, words, ncols=n, **look), len(words), 8, figure)
+        width, high = figure.get_size_inches()
+        figure.set_size_inches(width, high + OF_ROW * (n_rows - 1))
 
 
 def panel_of(result: Any, name: str) -> Any:

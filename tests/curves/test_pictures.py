@@ -91,6 +91,12 @@ def test_a_legend_hides_no_data(name, n):
     hides_nothing(drawn(name, *rows_of(n)))
 
 
+def test_a_legend_of_several_panels_is_no_wider_than_the_figure():
+    figure = cv.reliability_curve(*rows_of(50), notion="class-wise").plot()[0].figure
+    figure.canvas.draw()
+    assert figure.legends[0].get_window_extent().width <= figure.bbox.width
+
+
 @pytest.mark.first(2)
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_legend_leaves_room_for_a_title_that_is_set_afterwards(name):
