@@ -199,6 +199,9 @@ TOGETHER = 0.8
 MOST_COUNTED = 20
 """With more classes their numbers of rows would run into each other."""
 
+LONGEST = 20
+"""Letters of their names: longer ones leave the bars no room."""
+
 LETTER = 0.065
 """Width of a letter of their names in inches, about."""
 
@@ -241,6 +244,7 @@ def plot_class_errors(
     named = drawing.as_named(results, "results", "class_errors(y_true, y_prob)", ClassErrors)
     first = next(iter(named.values()))
     word, labels = _require_alike(list(named.values()))
+    labels = [drawing.cut(label, LONGEST) for label in labels]
     n_classes, n_bars = len(first.names), len(named)
     ax = drawing.new_axes(ax, (np.clip(2.4 + n_classes * (0.25 + 0.17 * n_bars), 5.4, 14.0), 3.4))
     for number, (name, result) in enumerate(named.items()):
