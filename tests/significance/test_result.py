@@ -223,6 +223,14 @@ def test_groups_keep_classes_logits_and_weights():
     assert column["1"].statistic == alone.statistic
 
 
+def test_whole_weights_of_a_group_are_no_counts_where_others_are_fractions():
+    rng = np.random.default_rng(0)
+    p, group = rng.random(100), np.repeat(["a", "b"], 50)
+    y, weight = rng.random(100) < p, np.where(group == "a", 10.0, rng.random(100) + 0.5)
+    found = by_group(kolmogorov_smirnov_test, y, p, group, sample_weight=weight)
+    assert found["a"].pvalue == kolmogorov_smirnov_test(y[:50], p[:50]).pvalue
+
+
 def test_what_is_rejected_is_named():
     rng = np.random.default_rng(0)
     p, group = rng.random(900), np.repeat(["fair", "harsh", "mild"], 300)
