@@ -91,6 +91,8 @@ class Forecast(ForecastTable):
     @cached_property
     def classes(self) -> list[Any] | None:
         """The class of each column, as named by the command or by the columns."""
+        if self.label_column is None:  # only names say what the classes are
+            return self.class_names if self.asked.classes is None else self._classes_named()
         if self.asked.classes is None:
             return self.labels()
         classes = self._classes_named()
