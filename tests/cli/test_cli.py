@@ -366,6 +366,12 @@ def test_report_compares_files_and_prints_their_tables(shell, forecast, calibrat
     assert f"forecast: {assess(TRUTH, PROB, metrics=spoken_of, n_resamples=20)}" in out
 
 
+def test_labels_of_a_csv_file_that_apply_writes_as_text_are_the_same(shell, forecast, calibrator):
+    shell.out("apply", calibrator, forecast, "-o", "after.parquet")
+    assert read_table("after.parquet")["label"].dtype.kind == "U"
+    assert "on the same 80 rows" in shell.out("report", forecast, "after.parquet", "-o", "r.html", "--resamples", 9)
+
+
 def test_report_shows_a_forecast_also_after_a_calibrator(shell, forecast, calibrator):
     words = "--calibrator", calibrator, "--names", "net", "--resamples", 9
     out = shell.out("report", forecast, "-o", "r.html", *words)
