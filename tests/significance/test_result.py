@@ -26,6 +26,7 @@ def test_its_repr_is_short_and_survives_pickle():
         assert repr(found) == "TestResult(Hosmer-Lemeshow: statistic=25.3004, df=6, pvalue<=0.001)"
         assert repr(found.null) == "NullDistribution(chi-squared, 6 degrees of freedom)"
         assert found.null.sf(3.0) == chi_squared(6).sf(3.0)
+    assert repr(label_draws(np.zeros(9))) == "NullDistribution(9 draws of labels from the forecast)"
 
 
 def test_a_frame_has_a_row():

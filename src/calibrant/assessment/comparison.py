@@ -306,7 +306,7 @@ def compare(
     forecasts : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
         Probabilities of rows that no classifier was trained on; several forecasts by their names. The first is the one that
         the others are compared with. Rows are paired by position; an index of a data frame is ignored. Columns are in the
-        order of ``labels``, by default that of the sorted classes.
+        order of ``labels``.
     calibrators : sequence or dict of str or Calibrator, default=()
         Each is fitted to each forecast by cross-validation and judged on the rows that it was not fitted to. A word is one that
         ``calibrant list calibrators`` prints; with " --safe" behind it the method stands within `SafeCalibrator`.
