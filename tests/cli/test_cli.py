@@ -394,7 +394,7 @@ def test_files_of_different_rows_are_said_to_be_so_and_compared_as_samples(said,
     save("b.csv", label=second, **columns("p_", bold[: len(second)]))
     out, err = shell.told("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 99)
     assert f"calibrant: note: b has {said} than a: they are compared as samples of different rows\n" in err
-    assert f"on {len(second)} and 80 rows, taken for independent samples of different rows" in out
+    assert f"on 80 and {len(second)} rows, taken for independent samples of different rows" in out
 
 
 FIGURE = r"(?:goes from (-?[\d.]+) to (-?[\d.]+)|stays at (-?[\d.]+)) \(difference ([+-][\d.]+)"

@@ -288,6 +288,9 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
     if (condition := getattr(asked, "where", None)) is not None:
         whole = whole.taken(_rows_where(whole, condition, where))
     table, chosen, said = _answers(whole, asked, where)
+    n_rows = len(next(iter(table.columns.values())))
+    if asked.rows is not None and not range(n_rows)[rows]:
+        refuse(f"--rows must leave rows of {where}", got=f"{asked.rows} of {n_rows}", hint="They are counted from 0")
     found = forecast_in(table, rows=rows, label_optional=label_optional, where=where, **chosen)
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
 
