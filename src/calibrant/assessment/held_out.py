@@ -159,12 +159,19 @@ def candidates_of(
     return found, None if groups is None else groups[held_out.rows]
 
 
+def summing_to_one(problem: Problem) -> Problem:
+    """Return a forecast with its rows, whose sums may be one only nearly, divided by them, as calibrators return theirs."""
+    if isinstance(problem, BinaryProblem) or problem.is_logit:
+        return problem
+    return replace(problem, forecast=Forecast(quotients(problem.prob, sum_of_rows(problem.prob))))
+
+
 def _differ(problem: Problem | None, given: Problem) -> bool:
-    """Return whether a forecast is another than the given one, whose rows may sum to one only nearly, as calibrated ones do."""
+    """Return whether a calibrated forecast is another than the given one."""
     if problem is None:
         return False
-    prob = as_simplex(given).prob
-    return not np.allclose(as_simplex(problem).prob, quotients(prob, sum_of_rows(prob)), rtol=0.0, atol=ROUNDING)
+    prob, as_it_is = as_simplex(problem).prob, as_simplex(summing_to_one(given)).prob
+    return not np.allclose(prob, as_it_is, rtol=0.0, atol=ROUNDING)
 
 
 def _tried(calibrated: Callable[..., Problem], held_out: HeldOut, problem: Problem, calibrator: Any) -> CandidateRows:
