@@ -60,6 +60,17 @@ def marker(number: int) -> str:
     return MARKERS[number % len(MARKERS)]
 
 
+# Names of classes and forecasts, which may be long
+
+
+def cut(name: str, letters: int, *, lines: int = 1) -> str:
+    """Break a name into lines, and cut what is longer: whole it would lie on others, or leave the picture no room."""
+    parts = textwrap.wrap(name, letters)
+    if len(parts) > lines:
+        parts[lines - 1 :] = [parts[lines - 1][: letters - 1] + "…"]
+    return "\n".join(parts)
+
+
 # Legends that hide nothing: above or beside an Axes, where the layout of the figure makes room for them
 
 
@@ -74,6 +85,9 @@ OF_TITLE = 24.0
 """Points between an Axes and the legend above it: there is room for a title of one line, also for one that is set later."""
 
 MOST_COLUMNS = 3
+
+INDENT = "  "
+"""What stands before the second line of a label, and those after it."""
 
 
 def legend_above(ax: Any, *given: Sequence[Any], **options: Any) -> None:
@@ -92,11 +106,25 @@ def legend_above(ax: Any, *given: Sequence[Any], **options: Any) -> None:
     above = ax.transAxes + ScaledTranslation(0.0, OF_TITLE / 72.0, ax.figure.dpi_scale_trans)
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "bbox_transform": above, "borderaxespad": 0.0}
     look = {"columnspacing": 1.2, "borderpad": 0.0, "alignment": "left", **OUTSIDE, **options}
-    for n_columns in range(min(MOST_COLUMNS, len(labels)), 0, -1):
+    _in_columns(lambda words, n: ax.legend(handles, words, ncols=n, **place, **look), labels, MOST_COLUMNS, ax)
+
+
+def _in_columns(draw: Callable[[Sequence[str], int], Any], labels: Sequence[str], most: int, within: Any) -> int:
+    """Draw a legend in as many columns as are no wider than an Axes or a figure, and return how many rows it has.
+
+    Labels that are too wide for one column are broken into lines.
+    """
+    room = within.get_window_extent().width
+    for n_columns in range(min(most, len(labels)), 0, -1):
         n_rows = -(-len(labels) // n_columns)
-        legend = ax.legend(handles, labels, ncols=-(-len(labels) // n_rows), **place, **look)
-        if legend.get_window_extent().width <= ax.get_window_extent().width:
-            return
+        legend = draw(labels, -(-len(labels) // n_rows))
+        if (width := legend.get_window_extent().width) <= room:
+            return n_rows
+        legend.remove()
+    letters = max(int(max(map(len, labels)) * room / width) - len(INDENT), len(INDENT) + 1)
+    broken = [textwrap.fill(label, letters, subsequent_indent=INDENT) for label in labels]
+    draw(broken, 1)
+    return sum(1 + label.count("\n") for label in broken)
 
 
 def legend_beside(ax: Any, *given: Sequence[Any]) -> None:
@@ -224,6 +252,12 @@ LETTERS_AN_INCH, LETTERS_MORE = 12.0, 4
 OF_LEGEND = 0.5
 """Inches that a legend adds to the height of an Axes alone."""
 
+OF_TITLES = 30
+"""Letters of a line of the title of one of several panels."""
+
+OF_ROW = 0.2
+"""Inches that each row of a legend but the first adds to the height of several."""
+
 
 Draw = Callable[[Any, Mapping[str, Any], bool], Any]
 """Draws into an Axes a dict of name to panel, alone if the flag says so; returns the Axes below it, if there is one."""
@@ -259,6 +293,7 @@ def draw_panels(
     for panel_ax, title in zip(axes, chosen, strict=True):
         below = draw(panel_ax, {name: panel_of(result, title) for name, result in results.items()}, alone)
         words = "" if alone and title in (Binary.name, "") else title
+        words = words if alone else cut(words, OF_TITLES, lines=2)
         panel_ax.set_title(words, fontsize=None if alone else "medium", parse_math=False)
         if alone:
             panel_ax.set_ylabel(labels[1])
@@ -290,7 +325,10 @@ def _label_outside(axes: Any, labels: tuple[str, str]) -> None:
     figure.supylabel(textwrap.fill(labels[1], len(labels[1]) // lines + LETTERS_MORE), fontsize="medium")
     handles, words = axes[0].get_legend_handles_labels()
     if words:
-        figure.legend(handles, words, loc="outside upper center", ncols=8, frameon=False)
+        look = {"loc": "outside upper center", "frameon": False}
+        n_rows = _in_columns(lambda said, n: figure.legend(handles, said, ncols=n, **look), words, 8, figure)
+        width, high = figure.get_size_inches()
+        figure.set_size_inches(width, high + OF_ROW * (n_rows - 1))
 
 
 def panel_of(result: Any, name: str) -> Any:

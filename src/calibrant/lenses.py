@@ -346,7 +346,8 @@ class Local(Lens):
     span : float
         The window about a score reaches as far as its nearest rows that make up this share of all.
     degree : {0, 1, 2}
-        Degree of the polynomial; where the scores of a window are too few for it, a lower one.
+        Degree of the polynomial; where the scores of a window are too few for it, a lower one. Of degree 0 the residuals are
+        smoothed all the same: what is seen is then the smoothed event rate less the smoothed score.
     n_cells : int
         Up to so many distinct scores each is a place of its own, and the fit is exact. More are gathered into so many
         groups of neighbours, none much heavier or wider than the others, each at its mean score; the lowest and the highest

@@ -286,6 +286,13 @@ def test_the_map_is_what_its_definition_says(n_knots, rows, new):
     np.testing.assert_allclose(calibrator.calibrate(new), expected, rtol=1e-7, atol=1e-8)
 
 
+def test_scores_that_are_closer_than_normal_numbers_are_joined_by_lines():
+    score = np.arange(1, 40) * 1e-319
+    calibrator = CDFSplineCalibration().fit(score, np.arange(39) % 3 == 0)
+    ends, between = calibrator.calibrate(score), calibrator.calibrate(score[1:] - 5e-320)
+    np.testing.assert_allclose(between, (ends[1:] + ends[:-1]) / 2.0, atol=1e-3)
+
+
 # What is kept
 
 

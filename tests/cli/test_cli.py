@@ -341,13 +341,15 @@ def test_decisions_cost_what_the_library_says(shell, forecast):
     assert shell.out("decide", forecast, "--costs", "0,4,1;1,0,1;2,2,0") == f"{expected}\n"
 
 
-def test_decisions_are_written_beside_the_other_columns(shell):
-    path = save("f.csv", **columns("p_", PROB))
-    words = ["--costs", "0,4,1,0.3;1,0,1,0.3;2,2,0,0.3", "--extra", "ask", "-o", "out.csv"]
+@pytest.mark.parametrize("words", [[], ["--classes", "cat,dog,emu"]])
+def test_decisions_are_written_beside_the_other_columns_by_the_names_of_classes(shell, words):
+    path = save("f.csv", p_cat=PROB[:, 0], p_dog=PROB[:, 1], p_emu=PROB[:, 2])
+    words = [*words, "--costs", "0,4,1,0.3;1,0,1,0.3;2,2,0,0.3", "--extra", "ask", "-o", "out.csv"]
     assert "wrote out.csv: 80 rows" in shell.out("decide", path, *words)
-    found = decide(PROB, [[0, 4, 1, 0.3], [1, 0, 1, 0.3], [2, 2, 0, 0.3]], extra=["ask"])
+    cost, named = [[0, 4, 1, 0.3], [1, 0, 1, 0.3], [2, 2, 0, 0.3]], ["cat", "dog", "emu"]
+    found = decide(PROB, cost, extra=["ask"], labels=named)
     table = read_table("out.csv")
-    assert list(table) == ["p_0", "p_1", "p_2", "decision", "expected_cost"]
+    assert list(table) == ["p_cat", "p_dog", "p_emu", "decision", "expected_cost"]
     assert table["decision"].tolist() == found.named.astype(str).tolist()
     np.testing.assert_array_equal(table["expected_cost"], found.expected_cost)
 
@@ -362,6 +364,12 @@ def test_report_compares_files_and_prints_their_tables(shell, forecast, calibrat
     assert "TCE (%)" in page
     spoken_of = ["tce", "ece", "accuracy", "nll"]  # those that are asked for, and those that a report speaks of
     assert f"forecast: {assess(TRUTH, PROB, metrics=spoken_of, n_resamples=20)}" in out
+
+
+def test_labels_of_a_csv_file_that_apply_writes_as_text_are_the_same(shell, forecast, calibrator):
+    shell.out("apply", calibrator, forecast, "-o", "after.parquet")
+    assert read_table("after.parquet")["label"].dtype.kind == "U"
+    assert "on the same 80 rows" in shell.out("report", forecast, "after.parquet", "-o", "r.html", "--resamples", 9)
 
 
 def test_report_shows_a_forecast_also_after_a_calibrator(shell, forecast, calibrator):
@@ -386,7 +394,7 @@ def test_files_of_different_rows_are_said_to_be_so_and_compared_as_samples(said,
     save("b.csv", label=second, **columns("p_", bold[: len(second)]))
     out, err = shell.told("report", "a.csv", "b.csv", "-o", "r.html", "--resamples", 99)
     assert f"calibrant: note: b has {said} than a: they are compared as samples of different rows\n" in err
-    assert f"on {len(second)} and 80 rows, taken for independent samples of different rows" in out
+    assert f"on 80 and {len(second)} rows, taken for independent samples of different rows" in out
 
 
 FIGURE = r"(?:goes from (-?[\d.]+) to (-?[\d.]+)|stays at (-?[\d.]+)) \(difference ([+-][\d.]+)"

@@ -162,7 +162,7 @@ CASES = {
     },
     "export": {
         "calibrator": Case(says="TemperatureScaling for sql"),
-        "--columns": Case("--columns 'a, b'", says='r."b"'),
+        "--columns": Case("--columns '\"a,c\", b'", says='r."a,c"'),
         **changing("--to js", "--dialect sqlite", "--table scored", "--keep id,day"),
         **WRITING,
     },

@@ -115,7 +115,7 @@ WORDS = [
     ("assess good.csv --weight w", r"must have the column 'w'; it has"),
     ("assess good.csv --prob p_* --logit p_*", r"probabilities or logits; got --prob"),
     ("assess good.csv --rows 1-2", r"--rows must be START:STOP.*; got '1-2'"),
-    ("assess good.csv --rows 9:", r"must hold at least one row; got shape"),
+    ("assess good.csv --rows 9:", r"--rows must leave rows of good\.csv; got 9: of \d+\. They are counted from 0\."),
     ("assess good.csv --classes 0", r"name each of the 2 columns once; got \[0\]"),
     ("assess good.csv --classes a,b", r"must be numbers .*; got 'a', and labels such as 0"),
     ("assess good.csv --weight p_*", r"--weight must name one column of good\.csv; got 'p_\*'"),

@@ -206,10 +206,11 @@ def test_a_gate_of_compare_is_about_the_candidates_after_the_first(condition, ru
     run.out("compare", "new.csv", "new.csv", "--names", "a,b", "--prob", "p", "--fail-if", "nll.lower > 0")
 
 
-def test_a_candidate_without_a_figure_fails_every_gate():
+def test_candidates_that_fail_a_gate_are_all_named_and_those_without_a_figure_fail_every_gate():
     gate = parse_gate("nll > 30", 0, OF_A_CANDIDATE)
-    said = gate.fails_for(Compared("a + platt", np.nan, failure="no rows"))
+    said = gate.fails_for([Compared("a", 31.0), Compared("a + platt", np.nan, failure="no rows")])
     assert said == "nll > 30: nll of a + platt is NaN, and NaN fails every gate"
+    assert gate.fails_for([Compared("a", 31.0), Compared("b", 29.0), Compared("c", 32.0)]) == "nll > 30: a, c"
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,10 @@ def test_parts_mean_what_the_whole_means(values, data):
     np.testing.assert_array_equal(part.values, whole.values[rows])
     w = whole.values[rows]
     assert part.effective_rows == pytest.approx(w.sum() if whole.are_counts else w.sum() ** 2 / (w @ w), rel=1e-12)
+    taken = whole.take(rows)
+    assert (taken.are_counts, taken.rows) == (whole.are_counts, pytest.approx(w.sum() if whole.are_counts else w.size))
+    for one in (part, taken):  # a function that sees these rows alone
+        assert as_weights(one.keyword["sample_weight"], w.size).effective_rows == pytest.approx(one.effective_rows)
 
 
 def test_no_weights_take_no_memory_however_they_are_cut():

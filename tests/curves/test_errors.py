@@ -102,6 +102,9 @@ def test_names_and_numbers_of_rows_stand_under_the_bars():
     assert ticks(ax) == [f"{j}\n{count}" for j, count in enumerate(result.count)]
     assert ax.get_xlabel() == "predicted class, and rows"
     assert ticks(result.plot(counts=False)) == [str(j) for j in range(10)]
+    names = [f"number {j}" for j in range(10)]  # these would run into each other
+    upright = class_errors([names[j] for j in Y], PROB, labels=names, n_resamples=0).plot()
+    assert [one.get_xticklabels()[0].get_rotation() for one in (ax, upright)] == [0, 90]
 
 
 def test_the_noise_floor_comes_last_in_the_legend_and_can_be_left_out():

@@ -91,6 +91,23 @@ def test_a_legend_hides_no_data(name, n):
     hides_nothing(drawn(name, *rows_of(n)))
 
 
+def test_a_legend_of_several_panels_is_no_wider_than_the_figure():
+    figure = cv.reliability_curve(*rows_of(50), notion="class-wise").plot()[0].figure
+    figure.canvas.draw()
+    assert figure.legends[0].get_window_extent().width <= figure.bbox.width
+
+
+def test_long_names_lie_on_nothing_and_take_no_room_from_a_picture():
+    y, p = rows_of(50)
+    names = ["a class whose name is much too long for a panel", "another one, which is in no way any shorter"]
+    axes = cv.reliability_curve(np.array(names)[y], p, labels=names, notion="class-wise").plot()
+    axes[0].figure.canvas.draw()
+    left, right = (ax.title.get_window_extent() for ax in axes)
+    assert left.x1 < right.x0
+    ax = cv.plot_corp(dict.fromkeys(names, cv.corp_curve(y, p)))
+    assert ax.get_legend().get_window_extent().width <= ax.get_window_extent().width
+
+
 @pytest.mark.first(2)
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_legend_leaves_room_for_a_title_that_is_set_afterwards(name):

@@ -289,6 +289,7 @@ WRONG = [
     (lambda c: to_numpy(fitted(Half())), TypeError, r"one of this library to be exported; got Half\. Register"),
     (lambda c: to_sql(fitted(MANY, 60, "logit", n=300)), ValueError, "at most 50 classes.*60.*to_onnx"),
     (lambda c: to_sql(c, columns=["p", "q"]), ValueError, "columns must be 1; got 2"),
+    (lambda c: to_sql(fitted(MANY, 3, "logit"), columns=["p_1", "p_0", "p_2"]), ValueError, "got p_1, p_0, p_2"),
     (lambda c: to_numpy(3), TypeError, "calibrator must be a fitted calibrator; got 3"),
     (lambda c: to_js(PlattScaling()), NotFittedError, "not fitted yet"),
     (lambda c: to_sql(c, keep="id"), TypeError, "keep must be a list of names; got the string 'id'"),

@@ -196,7 +196,7 @@ def test_an_interval_without_width_needs_the_fewest_rows():
     assert cb.rows_for(width=0.05, y_prob=[0.0, 1.0]).rows > 50  # that all of 50 were right leaves an error possible
 
 
-@pytest.mark.parametrize("question", [{"detect": 0.1}, {"width": 0.2}])
+@pytest.mark.parametrize("question", [{"detect": 0.1}, {"width": 0.1, "metric": "brier"}])
 def test_a_whole_weight_of_a_pilot_is_a_number_of_equal_rows(question):
     rng = np.random.default_rng(3)
     prob, times = rng.uniform(0.05, 0.95, 40).round(2), rng.integers(0, 9, 40)

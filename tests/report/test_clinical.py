@@ -97,6 +97,13 @@ def test_a_panel_needs_ten_events(n_events):
     assert len(panels) == (n_events == LEAST_EVENTS)
 
 
+def test_numbers_beside_net_benefit_are_those_of_their_lines():
+    rows = {"y_true": np.arange(200) < LEAST_EVENTS, "y_prob": np.linspace(0.3, 0.01, 200)}
+    page = render({"f": assess(**rows, n_resamples=9)}, clinical=rows).split("Decision curve")[-1]
+    told = [float(word) for word in re.findall(r'x="46"[^>]*>([^<]+)<', page)]
+    assert told == pytest.approx([0.0, 0.0125, 0.025, 0.0375, 0.05], rel=0.05)
+
+
 def test_rows_of_one_forecast_for_several_are_refused_and_those_of_several_are_drawn_together(rows):
     found = assess(**rows, n_resamples=9)
     with pytest.raises(TypeError, match="clinical must say which forecast it is about; got one for a, b"):

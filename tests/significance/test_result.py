@@ -26,6 +26,7 @@ def test_its_repr_is_short_and_survives_pickle():
         assert repr(found) == "TestResult(Hosmer-Lemeshow: statistic=25.3004, df=6, pvalue<=0.001)"
         assert repr(found.null) == "NullDistribution(chi-squared, 6 degrees of freedom)"
         assert found.null.sf(3.0) == chi_squared(6).sf(3.0)
+    assert repr(label_draws(np.zeros(9))) == "NullDistribution(9 draws of labels from the forecast)"
 
 
 def test_a_frame_has_a_row():
@@ -221,6 +222,14 @@ def test_groups_keep_classes_logits_and_weights():
     column = by_group(spiegelhalter_test, y == "a", logit[:, 0], group, input="logit", sample_weight=weight)
     alone = spiegelhalter_test(y[rows] == "a", logit[rows, 0], input="logit", sample_weight=weight[rows])
     assert column["1"].statistic == alone.statistic
+
+
+def test_whole_weights_of_a_group_are_no_counts_where_others_are_fractions():
+    rng = np.random.default_rng(0)
+    p, group = rng.random(100), np.repeat(["a", "b"], 50)
+    y, weight = rng.random(100) < p, np.where(group == "a", 10.0, rng.random(100) + 0.5)
+    found = by_group(kolmogorov_smirnov_test, y, p, group, sample_weight=weight)
+    assert found["a"].pvalue == kolmogorov_smirnov_test(y[:50], p[:50]).pvalue
 
 
 def test_what_is_rejected_is_named():

@@ -214,6 +214,12 @@ def test_tables_are_cut_class_by_class():
     assert recut(ours, Plan(), None).cells == ()
 
 
+def test_bins_of_equal_mass_are_empty_of_a_class_that_is_never_predicted():
+    plan = Plan.of_cells([(as_notion("top-label"), EqualMass(2))])
+    (cells,) = scan(as_read([0, 1], np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]])), plan).cells
+    assert [one.bins.weight.sum() for one in cells] == [1.0, 1.0, 0.0]
+
+
 # Problems of a notion
 
 

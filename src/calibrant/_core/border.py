@@ -377,9 +377,10 @@ class DataOptions(TypedDict, total=False):
         intervals and p-values those of the repeated rows. If any is a fraction, weights say how much each row counts: a row
         is one observation and moves with its weight where labels or rows are drawn. Rows of weight zero are left out.
     labels : sequence of length n_classes
-        The class of each column of ``y_prob``. By default the columns are the classes 0, 1, ..., or the sorted
-        distinct labels when there are as many of them as columns. Whole numbers that begin at 1 or below and go beyond the
-        last column, such as 0, 1 and 5 of three columns, are refused: name the classes.
+        The class of each column of ``y_prob``. By default the classes that the columns of a data frame are named after, such
+        as cat or p_cat; else 0, 1, ..., or the sorted distinct labels when there are as many of them as columns. Whole
+        numbers that begin at 1 or below and go beyond the last column, such as 0, 1 and 5 of three columns, are refused: name
+        the classes.
     pos_label : label
         The event, of two classes: the label that one column of probabilities speaks of, by default 1 or True; or the label of
         the column of a table of two that is spoken of where no notion is given, by default the second. The classes stand in

@@ -112,7 +112,7 @@ LEAST_SHOWN = 0.001
 """No smaller p-value is printed: laws of many rows, and sums of a normal law, say nothing about such tails."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Record:
     """A frozen dataclass whose arrays cannot be written to: a result, or a part of one."""
 

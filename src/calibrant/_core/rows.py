@@ -80,13 +80,14 @@ class Weights:
         return Weights(values, of_whole=self.unit)
 
     def take(self, rows: npt.NDArray[np.intp]) -> Weights:
-        """Return the weights of some rows, perhaps repeated, as those of a problem of its own; counts only if all are."""
+        """Return the weights of some rows, perhaps repeated, as those of a problem of its own; of fractions none are counts."""
         if self.is_unit:
             return Weights.one_each(rows.size)
-        taken = Weights(self.values[rows])
-        if self.are_counts or not taken.are_counts or not rows.size:
-            return taken
-        return replace(taken, of_whole=Unit(are_counts=False, rows_per_weight=rows.size / taken.total))
+        values = self.values[rows]
+        if self.are_counts:
+            return Weights(values, of_whole=self.unit)
+        rows_per_weight = values.size / (float(values.sum()) or 1.0)  # of no rows any
+        return Weights(values, of_whole=Unit(are_counts=False, rows_per_weight=rows_per_weight))
 
     # Numbers of rows
 
@@ -181,8 +182,11 @@ class Weights:
 
     @property
     def keyword(self) -> dict[str, FloatArray]:
-        """The weights as the keyword ``sample_weight`` of a function, if there are any."""
-        return {} if self.is_unit else {"sample_weight": self.values}
+        """The weights as the keyword ``sample_weight`` of a function, if there are any; alone they mean what they mean here."""
+        if self.is_unit:
+            return {}
+        is_taken_for_counts = not self.are_counts and Weights(self.values).are_counts
+        return {"sample_weight": self.values / self.values.max() if is_taken_for_counts else self.values}
 
 
 # One number a row of a table: the column of the highest entry, one entry, the sum of squares, the logarithm of a sum

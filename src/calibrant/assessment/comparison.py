@@ -303,7 +303,7 @@ def compare(
     forecasts : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
         Probabilities of rows that no classifier was trained on; several forecasts by their names. The first is the one that
         the others are compared with. Rows are paired by position; an index of a data frame is ignored. Columns are in the
-        order of ``labels``, by default that of the sorted classes.
+        order of ``labels``.
     calibrators : sequence or dict of str or Calibrator, default=()
         Each is fitted to each forecast by cross-validation and judged on the rows that it was not fitted to. A word is one that
         ``calibrant list calibrators`` prints; with " --safe" behind it the method stands within `SafeCalibrator`.
@@ -320,7 +320,8 @@ def compare(
         When the rows of the one forecast are from: dates, text that begins as "2024-03-31", or without ``every`` any labels.
         The candidates are then the periods, and each is compared with the first one, as independent samples.
     every : {"day", "week", "month", "quarter", "year"}, optional
-        How dates are cut into periods. By default each value of ``times`` is one, in sorted order. Weeks are those of ISO 8601.
+        How dates are cut into periods. By default each value of ``times`` is one, in sorted order. Weeks are those of ISO 8601,
+        days those of the zone in which a time is written (a monitor has days of UTC).
     metric : str or callable, or sequence of them, default="nll"
         What they are ranked by: a registered metric, or a function of (y_true, y_prob), of which lower is better. A proper
         score such as ``"nll"`` or ``"brier"`` judges calibration and refinement together; ``"debiased-ece"`` calibration alone.

@@ -229,7 +229,8 @@ def assess(
     which the estimate would be the median. ``lower`` and ``upper`` are the true errors of which it would be a high and a low
     quantile. ``detectable`` is the smallest detectable error: the true error that a test on these rows at this level detects
     with power 0.8. The interval is for the true error: a ``value`` that noise raises can lie above it. ``lower`` is above 0
-    where ``pvalue`` is at most the level, and nowhere else.
+    where ``pvalue`` is at most the level, and nowhere else; of ``mcb`` and ``skce``, with wider intervals of their own, it can
+    be 0 there too.
 
     Examples
     --------

@@ -461,7 +461,9 @@ class CDFSplineCalibration(base.BinaryCalibrator):
         self.score_, self.deviation_ = ordered.score[kept], slope(middle[kept])
 
     def _apply(self, score: FloatArray) -> FloatArray:
-        return np.clip(score + np.interp(score, self.score_, self.deviation_), 0.0, 1.0)
+        # Times a power of two, which rounds nothing: slopes between scores that are closer than 1e-308 would overflow.
+        added = np.interp(score * 2.0**100, self.score_ * 2.0**100, self.deviation_)
+        return np.clip(score + added, 0.0, 1.0)
 
 
 def nearest_spline(knots: FloatArray, ends: FloatArray, slope: FloatArray) -> FloatArray:

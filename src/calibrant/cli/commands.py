@@ -210,12 +210,13 @@ class Gate:
             self.require_possible(least or 0.0, 1.0, draws=None if least is None else round(1 / least) - 1)
         return self.text if self._holds(found) else None
 
-    def fails_for(self, candidate: Compared) -> str | None:
-        """Return why the command fails by this condition for a candidate that was compared; None where it does not."""
-        found = getattr(candidate, self.field)
-        if math.isnan(found):
-            return f"{self.text}: {self.metric} of {candidate.name} is NaN, and NaN fails every gate"
-        return f"{self.text}: {candidate.name}" if self._holds(found) else None
+    def fails_for(self, candidates: Sequence[Compared]) -> str | None:
+        """Return for which of the candidates that were compared the command fails by this condition; None if for none."""
+        found = {one.name: getattr(one, self.field) for one in candidates}
+        if undefined := [name for name, value in found.items() if math.isnan(value)]:
+            return f"{self.text}: {self.metric} of {', '.join(undefined)} is NaN, and NaN fails every gate"
+        failing = [name for name, value in found.items() if self._holds(value)]
+        return f"{self.text}: {', '.join(failing)}" if failing else None
 
     def _holds(self, found: float) -> bool:
         return bool(inputs.COMPARED[self.comparison](found, self.number))

@@ -29,7 +29,7 @@ from calibrant.interop.arrow_batches import said_at
 from calibrant.interop.columns import FileTable, Values, require_arrow
 from calibrant.interop.readers import Damaged, File, Reader, files_of, reader_of
 from calibrant.interop.save import load_calibrator, save_calibrator
-from calibrant.interop.tables import forecast_in, write_table
+from calibrant.interop.tables import forecast_in, words_in, write_table
 from calibrant.interop.writing import format_of, require_free, whole_file, whole_folder
 from calibrant.notions import Notion, as_notion
 
@@ -119,7 +119,7 @@ def _of_query(asked: Namespace) -> dict[str, Any]:
         if asked.to != "sql":
             left_out(f"--{name}", word, f"with --to {asked.to}", hint="It is of a query: --to sql")
         if name in ("columns", "keep"):
-            said[name] = [one.strip() for one in word.split(",")]
+            said[name] = words_in(word)
     return said
 
 

@@ -91,6 +91,8 @@ class Forecast(ForecastTable):
     @cached_property
     def classes(self) -> list[Any] | None:
         """The class of each column, as named by the command or by the columns."""
+        if self.label_column is None:  # only names say what the classes are
+            return self.class_names if self.asked.classes is None else self._classes_named()
         if self.asked.classes is None:
             return self.labels()
         classes = self._classes_named()
@@ -286,6 +288,9 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
     if (condition := getattr(asked, "where", None)) is not None:
         whole = whole.taken(_rows_where(whole, condition, where))
     table, chosen, said = _answers(whole, asked, where)
+    n_rows = len(next(iter(table.columns.values())))
+    if asked.rows is not None and not range(n_rows)[rows]:
+        refuse(f"--rows must leave rows of {where}", got=f"{asked.rows} of {n_rows}", hint="They are counted from 0")
     found = forecast_in(table, rows=rows, label_optional=label_optional, where=where, **chosen)
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
 
@@ -635,8 +640,14 @@ def _are_sums(asked: Namespace, stream: ForecastStream, metrics: Sequence[str]) 
 def aligned(forecasts: list[Forecast]) -> list[Forecast]:
     """Put the columns of all forecasts in one order of classes, so that figures beside one another are of the same event.
 
-    It is the order of the first forecast, or of the first that has one column, as that cannot be turned.
+    It is the order of the first forecast, or of the first that has one column, as that cannot be turned. Words are read as
+    those of a CSV file where other labels are no words: `apply` writes the cells of a CSV file to Parquet as text.
     """
+
+    def understood(forecast: Forecast) -> Forecast:
+        if (label := forecast.label_column) is None or forecast.y_true.dtype.kind not in "UO":
+            return forecast
+        return replace(forecast, table=forecast.table.extended({label: Text(forecast.y_true.tolist())}))
 
     def classes_of(forecast: Forecast) -> list[Any]:  # of one column no event, and the event
         event = forecast.event if len(forecast.forecast_columns) == 1 else None
@@ -648,6 +659,8 @@ def aligned(forecasts: list[Forecast]) -> list[Forecast]:
             return forecast
         return replace(forecast, forecast_columns=tuple(columns[own.index(one)] for one in wanted))
 
+    if len({forecast.y_true.dtype.kind in "UO" for forecast in forecasts}) > 1:
+        forecasts = [understood(forecast) for forecast in forecasts]
     if len(forecasts) < 2 or forecasts[0].asked.classes is not None:
         return forecasts
     wanted = classes_of(next((one for one in forecasts if len(one.forecast_columns) == 1), forecasts[0]))

@@ -199,6 +199,12 @@ TOGETHER = 0.8
 MOST_COUNTED = 20
 """With more classes their numbers of rows would run into each other."""
 
+LONGEST = 20
+"""Letters of their names: longer ones leave the bars no room."""
+
+LETTER = 0.065
+"""Width of a letter of their names in inches, about."""
+
 
 def plot_class_errors(
     results: ClassErrors | Mapping[str, ClassErrors], *, ax: Any = None, noise: bool = True, counts: bool = True
@@ -238,6 +244,7 @@ def plot_class_errors(
     named = drawing.as_named(results, "results", "class_errors(y_true, y_prob)", ClassErrors)
     first = next(iter(named.values()))
     word, labels = _require_alike(list(named.values()))
+    labels = [drawing.cut(label, LONGEST) for label in labels]
     n_classes, n_bars = len(first.names), len(named)
     ax = drawing.new_axes(ax, (np.clip(2.4 + n_classes * (0.25 + 0.17 * n_bars), 5.4, 14.0), 3.4))
     for number, (name, result) in enumerate(named.items()):
@@ -246,7 +253,10 @@ def plot_class_errors(
         rows = zip(*(result.count.tolist() for result in named.values()), strict=True)  # one number where all are equal
         counted = ["\n".join(map(str, own[:1] if len(set(own)) == 1 else own)) for own in rows]
         labels, word = [f"{label}\n{count}" for label, count in zip(labels, counted, strict=True)], f"{word}, and rows"
-    ax.set_xticks(np.arange(n_classes), labels, fontsize="small", rotation=90 if n_classes > MOST_COUNTED else 0)
+    longest = 1 + max(len(line) for label in labels for line in label.splitlines())
+    is_narrow = n_classes * longest * LETTER > ax.get_window_extent().width / ax.figure.dpi
+    upright = n_classes > MOST_COUNTED or is_narrow
+    ax.set_xticks(np.arange(n_classes), labels, fontsize="small", rotation=90 if upright else 0)
     ax.set_xlabel(word)
     ax.set_ylabel(f"{NAMES.get(first.norm, 'error') if first.loss == 'gap' else first.loss}, {first.notion}")
     if min(np.nanmin(result.value, initial=0.0) for result in named.values()) >= 0:  # else of a debiased loss

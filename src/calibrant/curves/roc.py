@@ -349,6 +349,9 @@ VIEW = {"elev": 24.0, "azim": 38.0}
 TICKS = (0.0, 0.2, 0.4, 0.6, 0.8)
 """Numbers on the two axes on the ground; their ends meet in one corner, where there is no room for both."""
 
+LETTERS = 14
+"""Letters of the name of a class: a longer one would stick out."""
+
 SIZES = (5.0, 26.0, 34.0, 42.0)
 """Areas of the dots of each result in points: the first is the ground on which the others stand."""
 
@@ -410,7 +413,7 @@ def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any 
         alpha = 0.55 if number == 0 and len(named) > 1 else 1.0
         ax.scatter(*result.share.T, label=name or None, alpha=alpha, **look)
     limits = dict.fromkeys(("xlim", "ylim", "zlim"), (0, 1))
-    words = [f"share of class {name} told right" for name in classes]
+    words = [f"share of class {drawing.cut(name, LETTERS)} told right" for name in classes]
     ax.set(**limits, **dict(zip(("xlabel", "ylabel", "zlabel"), words, strict=True)))
     ax.set(xticks=TICKS, yticks=TICKS)
     ax.set_box_aspect((1, 1, 1), zoom=0.92)

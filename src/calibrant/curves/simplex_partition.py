@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -322,18 +321,13 @@ def draw_frame(ax: Any, classes: Sequence[str], colours: Sequence[str], *, marke
         # Below points: certain forecasts lie here.
         ax.plot(*at[:, None], marker=marker, color=colour, zorder=2.5, **CORNER)
         side = {"ha": "center", "va": "top" if below else "bottom", "textcoords": "offset points", "parse_math": False}
-        words, away = cut(name, BESIDE, lines=2) if below else cut(name, ABOVE), -AWAY if below else AWAY
+        words, away = (
+            drawing.cut(name, BESIDE, lines=2) if below else drawing.cut(name, ABOVE),
+            -AWAY if below else AWAY,
+        )
         ax.annotate(words, tuple(at), (0, away), **side)
     ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.14, TRIANGLE[2, 1] + 0.12))
     ax.set_axis_off()
-
-
-def cut(name: str, letters: int, *, lines: int = 1) -> str:
-    """Break a name into lines, and cut what is longer: whole it would lie on others, or leave the picture no room."""
-    parts = textwrap.wrap(name, letters)
-    if len(parts) > lines:
-        parts[lines - 1 :] = [parts[lines - 1][: letters - 1] + "…"]
-    return "\n".join(parts)
 
 
 def draw_splits(ax: Any, splits: FloatArray) -> str:
@@ -417,9 +411,11 @@ def plot_simplex_map(result: simplex.SimplexMap, *, axes: Any = None, norm: Any 
             ax.tricontour(x, y, change, levels=[0.0], colors="black", linewidths=1)
         ax.plot(*np.vstack([TRIANGLE, TRIANGLE[:1]]).T, color=drawing.IDEAL, linewidth=1)
         for name, (corner_x, corner_y), side in zip(result.classes, TRIANGLE, ("top", "top", "bottom"), strict=True):
-            words, away = (cut(name, ABOVE), 0.03) if side == "bottom" else (cut(name, BESIDE, lines=2), -0.03)
+            words, away = (
+                (drawing.cut(name, ABOVE), 0.03) if side == "bottom" else (drawing.cut(name, BESIDE, lines=2), -0.03)
+            )
             ax.text(corner_x, corner_y + away, words, ha="center", va=side, parse_math=False)
-        ax.set_title(f"class {cut(result.classes[j], ABOVE)}", fontsize="medium", pad=4, parse_math=False)
+        ax.set_title(f"class {drawing.cut(result.classes[j], ABOVE)}", fontsize="medium", pad=4, parse_math=False)
         ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.12, TRIANGLE[2, 1] + 0.1))
         ax.set_axis_off()
     axes[0].figure.colorbar(heat, ax=list(axes), label="change of probability", shrink=0.85)
@@ -559,7 +555,7 @@ def _draw_solid(
         above = bool((corner - middle) @ upward > 0)
         moved = offset_copy(ax.transData, fig=ax.figure, y=AWAY if above else -AWAY, units="points")
         style = {"ha": "center", "va": "bottom" if above else "top", "parse_math": False, "transform": moved}
-        ax.text(*corner, cut(name, ABOVE) if above else cut(name, BELOW, lines=2), **style)
+        ax.text(*corner, drawing.cut(name, ABOVE) if above else drawing.cut(name, BELOW, lines=2), **style)
     for axis, centre in zip("xyz", np.add(middle, (0.0, 0.0, 0.07)), strict=True):
         ax.set(**{f"{axis}lim": (centre - REACH, centre + REACH)})
     ax.set_box_aspect((1, 1, 1))

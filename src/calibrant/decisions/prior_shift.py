@@ -70,9 +70,10 @@ def names_of(data: npt.ArrayLike) -> Names:
 
 
 def classes_of(n_classes: int, labels: Sequence[Any] | None, names: Names) -> border.Labels:
-    """Return the class of each column where no row is labelled: as told, or the columns' names, words or whole numbers."""
+    """Return the class of each column where no row is labelled: as told, or as the columns are named, such as cat or p_cat."""
     if labels is None and names is not None and set(map(type, names)) in ({str}, {int}, {bool}):
-        return border.classes_of_columns(np.asarray(names), n_classes, None, names)
+        named = border.bare(names) if isinstance(names[0], str) else names
+        return border.classes_of_columns(np.asarray(named), n_classes, None, named)
     return border.classes_of_columns(np.zeros(1, dtype=np.intp), n_classes, labels)
 
 

@@ -231,8 +231,8 @@ def decide(
     extra : str or sequence of str, optional
         Names of the columns beyond the classes; by default ``"abstain"``.
     labels : sequence of length n_classes, optional
-        The class of each column; by default the names of the columns of a data frame if they are words or whole numbers, else
-        0, 1, ....
+        The class of each column; by default the names of the columns of a data frame if they are words or whole numbers,
+        without a prefix that all share (``cat`` of ``p_cat``), else 0, 1, ....
     input : {"probability", "logit"}, default="probability"
         What ``y_prob`` holds.
     rows : {"as-given", "normalize", "percent"}, default="as-given"

@@ -623,7 +623,7 @@ def predictions(
         of data frames. An iterator can be read once.
     label : str, optional
         The column of the true classes. By default it is found by its name, as the command line finds it: ``label``, ``y``,
-        ``y_true``, ``target`` or ``class``.
+        ``y_true``, ``target``, ``class``, ``truth``, ``labels`` or ``targets``.
     prob : str or sequence of str, optional
         The columns of the probabilities: names, with commas between them, patterns such as ``"p_*"``, or a range
         ``"first:last"``. By default they are found by their names.

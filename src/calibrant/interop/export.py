@@ -320,23 +320,25 @@ def to_sql(
     ImportError
         Without sqlglot, where the dialect is not "duckdb".
     ValueError
-        If there are more than 50 classes, another number of columns, two whose names differ in capitals at most, or the query
-        is too long for the database.
+        If there are more than 50 classes, another number of columns, two whose names differ in capitals at most, those that
+        were fitted in another order, or the query is too long for the database.
     TypeError
         If the calibrator, or what it holds, is not of this library.
     """
     calibrator, classifier = parts_of(calibrator)
     root, n_columns = graph_of(calibrator), calibrator.n_features_in_
-    names = columns_of(calibrator) if columns is None else in_order_of("columns", columns)
+    usual = ["y_prob"] if n_columns == 1 else [f"p_{label}" for label in calibrator.classes_]
+    fitted = columns_of(calibrator) or usual
+    names = fitted if columns is None else in_order_of("columns", columns)
     kept = in_order_of("keep", keep)
     is_table = isinstance(table, str) and table.strip()
     must = "table must be the name of a table"
     require(bool(is_table), must, value=table, hint="Pass table='predictions'", error=TypeError)
     must = f"a query must be of at most {MOST_CLASSES_OF_SQL} classes"
     require(n_columns <= MOST_CLASSES_OF_SQL, must, value=n_columns, hint="Export to ONNX: to_onnx(calibrator)")
-    if names is None:
-        names = ["y_prob"] if n_columns == 1 else [f"p_{label}" for label in calibrator.classes_]
     require(len(names) == n_columns, f"columns must be {n_columns}", value=len(names), hint="Name one a class")
+    is_turned, must = names != fitted and sorted(names) == sorted(fitted), "columns must be in the order of the classes"
+    require(not is_turned, must, got=", ".join(names[:5]), hint="Leave columns out: they are then named in it")
     small = [name.lower() for name in (*kept, *(f"calibrated_{name}" for name in names))]
     distinct_names("the columns of a query, in small letters as DuckDB reads them,", small)
     of_type("dialect", dialect, str, "the name of a dialect", hint="Pass dialect='duckdb'")

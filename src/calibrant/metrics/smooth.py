@@ -98,7 +98,7 @@ def integrated_calibration_index(
     span : float, default=0.75
         Share of the rows in the window of each local fit, in (0, 1].
     degree : {0, 1, 2}, default=2
-        Degree of the local polynomial.
+        Degree of the local polynomial. With 0 the smoothed outcomes are compared with the smoothed probabilities.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -160,7 +160,7 @@ def e50_error(
     span : float, default=0.75
         Share of the rows in the window of each local fit, in (0, 1].
     degree : {0, 1, 2}, default=2
-        Degree of the local polynomial.
+        Degree of the local polynomial. With 0 the smoothed outcomes are compared with the smoothed probabilities.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -216,7 +216,7 @@ def e90_error(
     span : float, default=0.75
         Share of the rows in the window of each local fit, in (0, 1].
     degree : {0, 1, 2}, default=2
-        Degree of the local polynomial.
+        Degree of the local polynomial. With 0 the smoothed outcomes are compared with the smoothed probabilities.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -272,7 +272,7 @@ def emax_error(
     span : float, default=0.75
         Share of the rows in the window of each local fit, in (0, 1].
     degree : {0, 1, 2}, default=2
-        Degree of the local polynomial.
+        Degree of the local polynomial. With 0 the smoothed outcomes are compared with the smoothed probabilities.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 

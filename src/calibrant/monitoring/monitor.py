@@ -94,7 +94,7 @@ class MonitorTable(DrawnResult):
         Number of events of probability 0 that occurred.
     evidence, drift_evidence : ndarray of shape (n_windows,)
         Evidence after the window that predictions are not calibrated, and that gaps are not those of the reference. Either is
-        an alarm from 1 / alpha on. NaN in windows of the reference.
+        an alarm from 1 / alpha on. That of drift is NaN in windows of the reference.
     alarms : tuple of Alarm
         At most one a test, with the evidence at the look that raised it.
     notion : str

@@ -84,7 +84,7 @@ def comparison(assessments: Mapping[str, Assessment], differences: Sequence[Comp
             for metric, word in COMPARED.items()
         )
         samples = ", taken for independent samples of different rows" if moves else ""
-        rows = f"on {after.n_rows} and {before.n_rows} rows{samples}"
+        rows = f"on {before.n_rows} and {after.n_rows} rows{samples}"
         rows = rows if _is_apart(moves) else f"on the same {after.n_rows} rows"
         are_several = any(len(move.of.candidates) > 2 for move in moves.values())
         holm = " The p-values are by Holm's method." if are_several else ""

@@ -587,10 +587,7 @@ def _adjusted(names: list[str], results: list[TestResult], method: Method) -> Mu
 
 def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
     """Run the test on some rows of a problem."""
-    weights = problem.weights.part(rows)
-    data: dict[str, object] = {**weights.keyword}
-    if not weights.are_counts:  # of mean one, whole ones are no counts here either
-        data["sample_weight"] = weights.values / weights.values.mean()
+    data: dict[str, object] = {**problem.weights.part(rows).keyword}
     if isinstance(problem, BinaryProblem):
         values = problem.as_given
         if problem.logit is not None:

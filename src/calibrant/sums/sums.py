@@ -549,7 +549,7 @@ def _open(cells: FineCells, edges: FloatArray) -> float:
     last = np.searchsorted(cells.mean, edges[1:-1], side="right") - 1
     last = np.unique(last[last >= 0])
     rise, fall = cells.rise[last], cells.fall[last]
-    return float((np.maximum(rise, fall) + rise + fall).sum()) / cells.total
+    return float((np.maximum(rise, fall) + rise + fall).sum()) / cells.total if last.size else 0.0  # without rows
 
 
 def between_cells(cells: FineCells, edges: FloatArray) -> FloatArray:
