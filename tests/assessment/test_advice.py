@@ -236,6 +236,12 @@ def test_logits_and_labels_that_are_words_are_fitted_as_such():
     assert log_loss(words, fitted.calibrate(np.log(prob)), labels=fitted.classes_) < (log_loss(label, prob))
 
 
+def test_a_sum_that_is_one_nearly_is_no_ground_for_a_calibrator():
+    label, prob = many(np.random.default_rng(0), 300, 3)
+    for given in (prob, prob.astype(np.float32), np.floor(1e4 * prob) / 1e4):
+        assert advise(label, given).recommended == IDENTITY
+
+
 def test_few_rows_are_said_to_be_too_few():
     y, prob = one_event(np.random.default_rng(0), 99, CHANGES["over-confident"])
     found = advise(y, prob)

@@ -445,6 +445,8 @@ def test_a_safe_calibrator_is_taken_unless_it_changes_nothing_or_is_shown_to_be_
         changes, worse = abs(safe.difference) > 1e-12, safe.difference > 0 and safe.adjusted < 0.05
         n_unchanged += not changes
         assert found.recommended == (safest if changes and not worse else IDENTITY)
+        nearly_one = np.column_stack([1 - p, p]).astype(np.float32)  # the sums of its rows
+        assert compare(y, nearly_one, calibrators=[safest], n_resamples=200).recommended == found.recommended
         taken[safe.value > found[IDENTITY].value + 1e-12] += found.recommended == safest
         if safe.value > found[IDENTITY].value and found.recommended == safest:
             said = f"its nll of {safe.value:.4g} is higher than that of {IDENTITY}, {found[IDENTITY].value:.4g}"

@@ -131,6 +131,9 @@ def test_what_compare_found_on_each_data_set():
     said = "comparisons must be of the same candidates by the same metric; got others on z"
     with pytest.raises(ValueError, match=said):
         mean_ranks(found | {"z": compare(y, {"a": p, "b": p**2}, metric="brier")})
+    in_time = compare(y, p, times=np.arange(200) % 2)
+    with pytest.raises(ValueError, match="must rank their candidates; got periods in the order of time on x"):
+        mean_ranks({"x": in_time, "y": in_time})
 
 
 def test_a_candidate_that_failed_is_the_worst():

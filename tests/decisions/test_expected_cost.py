@@ -77,12 +77,14 @@ def test_what_makes_no_sense_is_refused_with_what_to_do(forecast, options, messa
         curve([0, 1], forecast, **options)
 
 
-@pytest.mark.parametrize("c", [0.2, 0.5, 0.7, 0.8])
+@pytest.mark.parametrize("c", [0.2, 0.5, 0.7, 0.8, 0.06, 0.35])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_scores_on_the_threshold_are_decided_for_the_event(c, kind):
     curve = expected_cost_curve([0], kind([c]), at=[c])
     assert curve.panels[0].cost[0] == pytest.approx(2 * c)
     assert decision_curve([1], kind([c]), threshold=[c]).panels[0].net_benefit[0] == 1.0
+    assert c in decision_curve([1], [c]).threshold  # by default as well
+    assert c in expected_cost_curve([1], [c]).at
 
 
 # Pictures

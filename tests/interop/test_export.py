@@ -154,6 +154,12 @@ def test_every_form_of_a_calibrator_is_printed(calibrator, n_classes, input):
     assert_same("numpy", calibrator.fit(X[:150], label[:150]), np.vstack([X, even, np.eye(n_classes)]))
 
 
+def test_votes_on_an_edge_of_a_grid_are_in_the_cell_below_it():
+    votes = np.random.default_rng(0).multinomial(12, np.full(3, 1 / 3), 300) / 12
+    for given in (votes, votes.astype(np.float32)):
+        assert_same("numpy", cal.CanonicalBinning(12).fit(votes, np.arange(300) % 3), given)
+
+
 def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
     label, X = rows(3, "probability")
     for truth in (label, np.random.default_rng(0).permutation(label)):

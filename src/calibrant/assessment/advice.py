@@ -13,7 +13,7 @@ from calibrant._core.border import DataOptions, Input, Named, as_problem
 from calibrant._core.checks import require, together, whole
 from calibrant._core.result import Result, Table, shown_rows, under
 from calibrant._core.rows import IntArray, Problem, Weights, as_simplex
-from calibrant.assessment.held_out import IDENTITY, HeldOut, maker_of
+from calibrant.assessment.held_out import IDENTITY, HeldOut, maker_of, summing_to_one
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.classifier import default_of
 from calibrant.calibrators.safe import in_order
@@ -198,8 +198,9 @@ def advise(
     structured vector and structured matrix scaling; and last what ``calibrant fit`` and `CalibratedClassifier` take by
     default. That is recommended where its log loss is lower than that of the forecast as it is by more than two paired standard
     errors, unless another candidate is lower than both by as many, and than the default by 0.002 nats. If the default is not
-    lower, the best of the others that are is recommended; if none is, or with fewer than 100 rows, "identity". docs/advice.md
-    measures what the advice achieves on held-out rows.
+    lower, the best of the others that are is recommended; if none is, or with fewer than 100 rows, "identity". Rows of the
+    forecast as it is are divided by their sums, as those of calibrators are. docs/advice.md measures what the advice achieves
+    on held-out rows.
 
     The answer is "identity" where all rows are of one class, or where the forecast expects more than 10 rows of a class that
     has none.
@@ -235,7 +236,7 @@ def advise(
         return Advice(IDENTITY, reason, (Candidate(IDENTITY, loss, 0.0, 0.0),), n_folds=0, **facts)
     methods = _candidates(rows, used)
     held_out, of_rows = HeldOut(counts, n_folds, as_rng(rng)), LogLoss()
-    as_it_is = held_out.of(used)
+    as_it_is = summing_to_one(held_out.of(used))
     forecasts = [as_it_is, *(held_out.calibrated(used, maker_of(method)) for method in methods)]
     losses = np.array([of_rows(as_simplex(one)) for one in forecasts])
     weights = as_it_is.weights

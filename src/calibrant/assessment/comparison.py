@@ -43,9 +43,6 @@ DRAWS = 1000
 OF_SAMPLES = {"ece": "debiased-ece"}
 """What independent samples are compared by in place of a metric that is larger where there are fewer rows."""
 
-ROUNDING = 1e-12
-"""Difference, in nats, up to which a calibrator that left the forecast as it is differs from it."""
-
 FEWEST = 30
 """Rows of a group that overlaps others, below which nothing is said of it."""
 
@@ -706,7 +703,7 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
     none, it = (f"Keep {first}: no", "it") if beside.pairing == "rows" else ("No", first)
     start = next(one for one in rows if one.name == first)
     base, rival, tested = start, start, others
-    safe = [one for one in others if candidates[one.name].is_safe and abs(one.difference) > ROUNDING]
+    safe = [one for one in others if candidates[one.name].is_safe]
     if safe and metric.name == "nll" and not (safe[0].difference > 0 and safe[0].pvalue < level):
         # It is not shown to be worse than the first: what is to take its place must be better than the better of both.
         base = safe[0]

@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_memory
 
 from calibrant import __version__
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, quotients, sum_of_rows
 from calibrant._core.checks import distinct_names, list_of_names, require, tracked
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
 from calibrant.assessment.compared_rows import Names, require_names
@@ -28,6 +28,9 @@ from calibrant.fit.folds import observed
 
 IDENTITY = "identity"
 """The forecast as it is: no calibrator."""
+
+ROUNDING = 1e-12
+"""Difference up to which probabilities are the same."""
 
 
 class HeldOut:
@@ -106,7 +109,7 @@ class CandidateRows(NamedTuple):
     """A candidate as it is compared: its rows, None where its calibrator failed, and what that took or said.
 
     ``is_safe`` says that it is the first forecast after `EvidenceScaling` within `SafeCalibrator`, of which was measured how
-    little harm it does and how close to the best it is.
+    little harm it does and how close to the best it is, and that this is another forecast.
     """
 
     problem: Problem | None
@@ -149,10 +152,26 @@ def candidates_of(
     fitted = dict(zip(tasks, done, strict=True))
     found = dict[str, CandidateRows]()
     for name, problem in of_names.items():
-        found[names[name, ""]] = CandidateRows(held_out.of(problem))
+        found[names[name, ""]] = CandidateRows(as_it_is := held_out.of(problem))
         for word in makers:
-            found[names[name, word]] = fitted[name, word]._replace(is_safe=word in safe and problem is sorted_[0])
+            is_safe = word in safe and problem is sorted_[0] and _differ(fitted[name, word].problem, as_it_is)
+            found[names[name, word]] = fitted[name, word]._replace(is_safe=is_safe)
     return found, None if groups is None else groups[held_out.rows]
+
+
+def summing_to_one(problem: Problem) -> Problem:
+    """Return a forecast with its rows, whose sums may be one only nearly, divided by them, as calibrators return theirs."""
+    if isinstance(problem, BinaryProblem) or problem.is_logit:
+        return problem
+    return replace(problem, forecast=Forecast(quotients(problem.prob, sum_of_rows(problem.prob))))
+
+
+def _differ(problem: Problem | None, given: Problem) -> bool:
+    """Return whether a calibrated forecast is another than the given one."""
+    if problem is None:
+        return False
+    prob, as_it_is = as_simplex(problem).prob, as_simplex(summing_to_one(given)).prob
+    return not np.allclose(prob, as_it_is, rtol=0.0, atol=ROUNDING)
 
 
 def _tried(calibrated: Callable[..., Problem], held_out: HeldOut, problem: Problem, calibrator: Any) -> CandidateRows:

@@ -165,6 +165,8 @@ def _of_comparisons(found: Mapping[str, Comparison]) -> dict[str, FloatArray]:
     first = next(iter(found.values()))
     names = sorted(one.name for one in first.candidates)
     for data_set, one in found.items():
+        must, hint = "comparisons must rank their candidates", "Pass the values of each, {'a': [...], 'b': [...]}"
+        require(one.pairing != "periods", must, got=f"periods in the order of time on {data_set}", hint=hint)
         same = one.metric == first.metric and sorted(c.name for c in one.candidates) == names
         must = "comparisons must be of the same candidates by the same metric"
         require(same, must, got=f"others on {data_set}", hint="Compare the same on each data set")

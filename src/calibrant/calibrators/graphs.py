@@ -582,7 +582,8 @@ def at_number(number: Node, value: FloatArray) -> Node:
 
 @of_cells.register
 def _(partition: cells.GridCells, prob: Node, value: FloatArray, unknown: FloatArray) -> Node:
-    edges = np.linspace(0.0, 1.0, partition.n_bins + 1)[1:-1]
+    edges = np.arange(1, partition.n_bins) / partition.n_bins
+    edges = np.maximum(edges, edges.astype(np.float32))  # a little higher where single precision rounds up to there
     bin_of_each = picked(prob, edges, np.arange(partition.n_bins, dtype=np.float64), right=False)
     at, is_known = constant(0.0), constant(1.0)
     for number, known in enumerate(partition.known):

@@ -21,7 +21,7 @@ from calibrant.fit.isotonic import base_rate, isotonic_fit
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
 
-GRID = np.linspace(0.0, 1.0, 201)
+GRID = np.arange(201) / 200
 """Where a curve is computed by default."""
 
 
@@ -215,7 +215,7 @@ def plot_expected_cost(curve: ExpectedCostCurve, *, ax: Any = None, lowest: bool
 # Decision curves: the net benefit of acting on a forecast, for every threshold at which people would act
 
 
-THRESHOLDS = np.linspace(0.01, 0.99, 99)
+THRESHOLDS = np.arange(1, 100) / 100
 """Thresholds by default."""
 
 
