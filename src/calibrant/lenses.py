@@ -534,8 +534,14 @@ class Smooth(Lens):
 
     def __call__(self, problem: BinaryProblem) -> SmoothView:
         """Find each score's place on the grid."""
-        weight = problem.weight / problem.weight.sum()
-        return SmoothView(problem.score, weight, finest_level(problem.weights.rows))
+        return self._view(problem, finest_level(problem.weights.rows))
+
+    def over_cells(self, cells: BinaryProblem) -> SmoothView:
+        """Resolve no finer bandwidth than those of a few thousand rows: the noise of millions is wider."""
+        return self._view(cells, LEVELS[0])
+
+    def _view(self, problem: BinaryProblem, level: int) -> SmoothView:
+        return SmoothView(problem.score, problem.weight / problem.weight.sum(), level)
 
 
 def finest_level(rows: float) -> int:

@@ -73,3 +73,13 @@ def test_the_metric_is_the_size_of_the_observed_residuals(entry, rows, seed):
     view, _ = view_and_residuals(entry, rows, seed)
     found = sizes(entry, view, (label - score)[None])[0]
     assert entry.target(label, score, sample_weight=weight) == pytest.approx(found, rel=1e-9, abs=1e-12)
+
+
+@of_observed
+@given(rows=columns())
+def test_cells_of_one_score_are_seen_as_their_rows(entry, rows):
+    """Windows and quantiles count the rows of a cell, so that noise is that of the value it is compared with."""
+    label, score, weight = rows
+    seen = entry.residuals(as_problem(label, score, sample_weight=weight))
+    table = seen.cells()
+    assert seen.sizes(table)(table.deviation[None])[0] == pytest.approx(seen.value, rel=1e-7, abs=1e-9)

@@ -14,7 +14,7 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant import drawing, hosmer_lemeshow_test, load_digits_forecast, spiegelhalter_test
-from calibrant.significance import TestResult, by_class, by_group, kolmogorov_smirnov_test, resampling_test
+from calibrant.significance import TestResult, by_class, by_group, cox_test, kolmogorov_smirnov_test, resampling_test
 from calibrant.significance.result import Draws, adjusted_pvalues, chi_squared, label_draws, standard_normal
 
 RESULT = TestResult("Hosmer-Lemeshow", 25.3004, 0.0003004, chi_squared(6), ("Rows are independent.", "And more."))
@@ -189,6 +189,15 @@ def test_each_predicted_class_is_tested_on_its_rows():
     found = by_class(spiegelhalter_test, y, prob, notion="top-label")
     rows = prob.argmax(axis=1) == 3
     assert found["predicted 3"].statistic == spiegelhalter_test(y[rows] == 3, prob[rows, 3]).statistic
+
+
+def test_one_event_is_tested_as_it_was_given():
+    """In single precision 0.3 ends another bin, and logits are exact where probabilities are 0 and 1."""
+    rng = np.random.default_rng(0)
+    y, single, logit = rng.random(60) < 0.5, np.float32(rng.integers(0, 11, 60) / 10), rng.normal(0, 20, 60)
+    of_bins = partial(resampling_test, metric="ece", binning=10, n_resamples=9)
+    for test, column, form in ((of_bins, single, "probability"), (cox_test, logit, "logit")):
+        assert by_class(test, y, column, input=form).results[0].statistic == test(y, column, input=form).statistic
 
 
 def test_a_class_that_is_never_predicted_is_left_out():

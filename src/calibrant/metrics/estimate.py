@@ -26,7 +26,7 @@ from scipy.special import ndtri
 from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.checks import refuse
 from calibrant._core.registry import named
-from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights, as_simplex
 from calibrant.binning import Binning
 from calibrant.binning.bins import MOST_SHOWN, residual_of_sums
 from calibrant.lenses import Lens, Size
@@ -355,7 +355,7 @@ class Cells:
     ``expected`` sum of its weighted scores, a ``scale`` that turns weighted residuals into its deviation, that deviation, and
     the ``part`` of the notion whose it is. ``placed`` finds the cells of the rows. Of many rows there are the ``moments``, and
     where one row stands in several cells the forecasts of ``kept`` rows and their cells, as in `of`: they show how these vary
-    together.
+    together. A weight of one of the problem is worth so many ``rows_per_weight``.
     """
 
     placed: Callable[[], CellArray]
@@ -367,6 +367,7 @@ class Cells:
     part: IntArray
     moments: Moments | None = None
     kept: tuple[FloatArray, CellArray] | None = None
+    rows_per_weight: float = 1.0
 
     @cached_property
     def of(self) -> CellArray:
@@ -388,6 +389,12 @@ class Cells:
         """Event rate minus mean score of each cell."""
         return self.deviation / np.where(self.weight > 0.0, self.weight, 1.0)
 
+    def _as_rows(self, some: slice | BoolArray) -> BinaryProblem:
+        """Return cells of one part as rows, each of which stands for as many as it holds."""
+        worth = Unit(are_counts=False, rows_per_weight=self.rows_per_weight / float(self.scale[some][0]))
+        weights = Weights(self.weight[some], of_whole=worth)
+        return BinaryProblem(self.prob[some], np.zeros(len(weights), dtype=bool), weights)
+
     def sizes(self, lens: Lens, size: Size) -> Sizes:
         """Return how to take the size of what a lens sees of deviations, of all cells at once or part by part."""
         held = self.weight > 0
@@ -396,10 +403,7 @@ class Cells:
         all_of_them = slice(None) if held.all() else held  # a view: to choose all by a mask is to copy them
         parts = [all_of_them] if size.is_joint else [held & (self.part == j) for j in np.unique(self.part[held])]
         weights = [self.weight[rows] for rows in parts]
-        views = [
-            lens.over_cells(BinaryProblem(self.prob[rows], np.zeros(w.size, dtype=bool), Weights(w)))
-            for rows, w in zip(parts, weights, strict=True)
-        ]
+        views = [lens.over_cells(self._as_rows(rows)) for rows in parts]
         return Sizes(
             lambda deviations: [
                 view.look(deviations[:, rows] / w) for view, rows, w in zip(views, parts, weights, strict=True)
@@ -460,6 +464,7 @@ def cells_of_table(
         table.part[some],
         None if moments is None else moments.at(some),
         None if kept is None else (kept[0], number[kept[1]]),
+        table.weights.rows_per_weight,
     )
 
 

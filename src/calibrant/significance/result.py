@@ -474,7 +474,7 @@ def by_class(
     _require(test, method)
     problem = as_problem(y_true, y_prob, all_rows="a test of each class", **data)
     parts = [part for part in as_notion(notion, problem, of_many="class-wise").split(problem) if part.size > 0]
-    results = [_of_event(_result(test, part.outcome, part.score, **part.weights.keyword), part.name) for part in parts]
+    results = [_of_event(_of_column(test, part, part.outcome), part.name) for part in parts]
     return _adjusted([part.name for part in parts], results, method)
 
 
@@ -587,16 +587,18 @@ def _adjusted(names: list[str], results: list[TestResult], method: Method) -> Mu
 
 def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
     """Run the test on some rows of a problem."""
-    data: dict[str, object] = {**problem.weights.part(rows).keyword}
     if isinstance(problem, BinaryProblem):
-        values = problem.as_given
-        if problem.logit is not None:
-            values, data["input"] = problem.logit, "logit"
-        occurred = problem.outcome[rows]
-        if problem.predicted is None:
-            return _of_event(_result(test, occurred, values[rows], **data), f"class {problem.classes[1]}")
-        code = problem.predicted.code[rows]  # -1: another class than the predicted one occurred
-        return _result(test, np.where(occurred, code, -1), values[rows], y_pred=code, **data)
-    form = "logit" if problem.forecast.is_logit else "probability"
+        part = problem.at(rows)
+        if part.predicted is None:
+            return _of_event(_of_column(test, part, part.outcome), f"class {problem.classes[1]}")
+        code = part.predicted.code  # -1: another class than the predicted one occurred
+        return _of_column(test, part, np.where(part.outcome, code, -1), y_pred=code)
+    form, weights = "logit" if problem.forecast.is_logit else "probability", problem.weights.part(rows).keyword
     label = problem.classes[problem.label[rows]]
-    return _result(test, label, problem.forecast.values[rows], labels=problem.classes.tolist(), input=form, **data)
+    return _result(test, label, problem.values[rows], labels=problem.classes.tolist(), input=form, **weights)
+
+
+def _of_column(test: Test, problem: BinaryProblem, truth: npt.NDArray[Any], **data: object) -> TestResult:
+    """Run the test on one column, as it was given: in single precision or as logits, where it was."""
+    values, form = (problem.as_given, {}) if problem.logit is None else (problem.logit, {"input": "logit"})
+    return _result(test, truth, values, **data, **form, **problem.weights.keyword)
