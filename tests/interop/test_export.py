@@ -154,6 +154,11 @@ def test_every_form_of_a_calibrator_is_printed(calibrator, n_classes, input):
     assert_same("numpy", calibrator.fit(X[:150], label[:150]), np.vstack([X, even, np.eye(n_classes)]))
 
 
+def test_a_map_of_many_cells_has_few_brackets_inside_each_other():
+    label, X = rows(3, "probability", n=400)
+    assert_same("numpy", cal.CanonicalBinning("unique").fit(X, label), X)
+
+
 def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
     label, X = rows(3, "probability")
     for truth in (label, np.random.default_rng(0).permutation(label)):
