@@ -361,7 +361,9 @@ def test_what_no_fit_gives_is_refused_by_its_name_though_its_checksum_fits(body,
 
 
 @pytest.mark.parametrize(
-    ("columns", "error"), [(["one"], ValueError), (5, TypeError), ("ab", TypeError)], ids=["too few", "number", "text"]
+    ("columns", "error"),
+    [(["one"], ValueError), (5, TypeError), ("ab", TypeError), ({"a", "b"}, TypeError)],
+    ids=["too few", "number", "text", "set"],
 )
 def test_names_of_columns_that_do_not_fit_are_refused(columns, error, tmp_path):
     fitted = TemperatureScaling().fit(PROB[:, :2] / PROB[:, :2].sum(axis=1, keepdims=True), TRUTH == 1)

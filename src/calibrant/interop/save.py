@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -417,7 +417,7 @@ def columns_of(calibrator: Calibrator) -> list[str] | None:
 def _fitting(names: Any, calibrator: Calibrator) -> list[str]:
     """Return names of columns, as many as were fitted."""
     wanted = int(calibrator.n_features_in_)
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    if isinstance(names, (str, Set)) or not isinstance(names, Iterable):  # a set has no order
         raise TypeError(f"columns must be a sequence of {wanted} names; got {names!r}. Pass a list.")
     listed = require_text("column_names", [str(name) for name in names])
     must, got = f"columns must name each of the {wanted} columns that were fitted", str(len(listed))
