@@ -178,6 +178,11 @@ def test_null_becomes_null_in_a_query():
     assert duckdb.sql(query).fetchall() == [(None,)]
 
 
+def test_null_becomes_nan_in_javascript():
+    for calibrator, row in ((fitted(PlattScaling()), None), (fitted(TemperatureScaling(), 3), [None, 0.5, 0.5])):
+        assert np.all(LANGUAGES["js"](calibrator, np.array([row], dtype=object)) == None)  # noqa: E711 (NaN is null in JSON)
+
+
 @pytest.mark.parametrize("table", ["{{ ref('predictions') }}", "`my-project.data.predictions`", "(SELECT 1 AS y_prob)"])
 @pytest.mark.parametrize("dialect", ["duckdb", "postgres", "sqlite", "bigquery", "snowflake", "spark", "tsql"])
 def test_the_table_of_a_query_is_written_as_it_is(table, dialect):

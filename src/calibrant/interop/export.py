@@ -541,7 +541,7 @@ JS = {
 
 JS_HELPERS = """
 function range(n, make) { return Array.from({ length: n }, (_, i) => make(i)); }
-function sum(x) { let total = 0; for (const one of x) total += one; return total; }
+function sum(x) { let total = 0; for (const one of x) total += one ?? NaN; return total; }
 function argmax(x) { return x.reduce((best, one, i) => (one > x[best] ? i : best), 0); }
 function pick(edges, table, x, right) {
   let low = 0, high = edges.length;
@@ -566,6 +566,7 @@ def to_js(calibrator: Calibrator | CalibratedClassifier) -> str:
     -------
     str
         Source with a function ``calibrate(x)``: of one number, or an array with one a class, what ``calibrate`` gives for it.
+        Of ``null`` it is NaN.
 
     Raises
     ------
@@ -629,7 +630,7 @@ def to_js(calibrator: Calibrator | CalibratedClassifier) -> str:
     head = "\n".join([*heading(calibrator, "//", classifier), ""])
     tables = "".join(f"const C{number} = {values};\n" for number, values in enumerate(constants, start=1))
     body = "\n".join([*lines, f"  return {bare(result)};"])
-    takes, first = ("value", "  const x = [value];\n") if one else ("x", "")
+    takes, first = ("value", "  const x = [value ?? NaN];\n") if one else ("x", "")
     return f"{head}{JS_HELPERS}\n{tables}\nexport function calibrate({takes}) {{\n{first}{body}\n}}\n"
 
 
