@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from calibrant import CalibratedClassifier, CalibratorSelector, compare, log_loss, save_calibrator
 from calibrant._core.border import as_problem
 from calibrant.calibrators.safe import folds, in_order
+from calibrant.interop import to_numpy
 from calibrant.sums.draws import as_rng
 
 
@@ -93,5 +94,8 @@ def test_what_cannot_be_chosen_is_refused(tmp_path):
     y, p = over_confident(7)
     with pytest.raises(ValueError, match="level must be"):
         CalibratorSelector(WORDS, level=5).fit(p, y)
+    selector = CalibratorSelector(WORDS, nested=False).fit(p, y)
     with pytest.raises(TypeError, match=r"registered method; got CalibratorSelector.*calibrator_"):
-        save_calibrator(CalibratorSelector(WORDS, nested=False).fit(p, y), tmp_path / "c.json")
+        save_calibrator(selector, tmp_path / "c.json")
+    with pytest.raises(TypeError, match=r"got CalibratorSelector\. Export its calibrator_\."):
+        to_numpy(selector)

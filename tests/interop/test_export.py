@@ -160,6 +160,11 @@ def test_votes_on_an_edge_of_a_grid_are_in_the_cell_below_it():
         assert_same("numpy", cal.CanonicalBinning(12).fit(votes, np.arange(300) % 3), given)
 
 
+def test_a_map_of_many_cells_has_few_brackets_inside_each_other():
+    label, X = rows(3, "probability", n=400)
+    assert_same("numpy", cal.CanonicalBinning("unique").fit(X, label), X)
+
+
 def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
     label, X = rows(3, "probability")
     for truth in (label, np.random.default_rng(0).permutation(label)):
@@ -177,6 +182,11 @@ def test_null_becomes_null_in_a_query():
     duckdb = pytest.importorskip("duckdb")
     query = query_of(fitted(cal.IsotonicCalibration()), table="(SELECT NULL AS y_prob)")
     assert duckdb.sql(query).fetchall() == [(None,)]
+
+
+def test_null_becomes_nan_in_javascript():
+    for calibrator, row in ((fitted(PlattScaling()), None), (fitted(TemperatureScaling(), 3), [None, 0.5, 0.5])):
+        assert np.all(LANGUAGES["js"](calibrator, np.array([row], dtype=object)) == None)  # noqa: E711 (NaN is null in JSON)
 
 
 @pytest.mark.parametrize("table", ["{{ ref('predictions') }}", "`my-project.data.predictions`", "(SELECT 1 AS y_prob)"])

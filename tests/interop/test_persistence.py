@@ -174,10 +174,11 @@ def document():
         ("1", r"from 1 to \d; got '1'"),
         (True, r"from 1 to \d; got True"),
         (None, r"from 1 to \d; got None"),
+        ("1" * 999, r"from 1 to \d; got '1{39} \("),
     ],
 )
 def test_an_unknown_version_is_refused_with_the_library_that_wrote_it(version, message, document, tmp_path):
-    (tmp_path / "c.json").write_text(json.dumps(resigned(document | {"version": version, "library": "calibrant 9.9"})))
+    (tmp_path / "c.json").write_text(json.dumps(resigned(document | {"version": version, "library": "calibrant\n9.9"})))
     with pytest.raises(ValueError, match=rf"c\.json must have a version {message}"):
         load_calibrator(tmp_path / "c.json")
 
@@ -360,7 +361,9 @@ def test_what_no_fit_gives_is_refused_by_its_name_though_its_checksum_fits(body,
 
 
 @pytest.mark.parametrize(
-    ("columns", "error"), [(["one"], ValueError), (5, TypeError), ("ab", TypeError)], ids=["too few", "number", "text"]
+    ("columns", "error"),
+    [(["one"], ValueError), (5, TypeError), ("ab", TypeError), ({"a", "b"}, TypeError)],
+    ids=["too few", "number", "text", "set"],
 )
 def test_names_of_columns_that_do_not_fit_are_refused(columns, error, tmp_path):
     fitted = TemperatureScaling().fit(PROB[:, :2] / PROB[:, :2].sum(axis=1, keepdims=True), TRUTH == 1)

@@ -419,11 +419,16 @@ def test_a_state_that_lacks_an_entry_is_refused_in_words(kept):
 
 
 @pytest.mark.parametrize("name", ["count", "weight", "score_sum", "outcome_sum"])
-def test_a_state_of_which_a_bin_lacks_a_sum_is_refused_in_words(name, kept):
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [(lambda sums: sums[:1], "each bin must have all its sums"), (lambda sums: [-1.0, *sums[1:]], "lie between 0 and")],
+    ids=["cut", "below 0"],
+)
+def test_a_state_with_sums_that_no_bin_has_is_refused_in_words(name, edit, words, kept):
     cut = deepcopy(kept)
     problem = cut["windows"][0]["sums"]["cells"][0]["problems"][0]
-    problem[name] = problem[name][:1]
-    with pytest.raises(ValueError, match="each bin must have all its sums"):
+    problem[name] = edit(problem[name])
+    with pytest.raises(ValueError, match=words):
         Monitor.from_dict({**cut, "checksum": checksum_of(cut)})
 
 

@@ -227,7 +227,8 @@ def _(calibrator: binning.ScalingBinning, given: Given) -> Node:
 def mapped(calibrator: Any, x: Any) -> Node:
     """The map of one kind of calibrator."""
     must = "a calibrator must be one of this library to be exported"
-    hint = "Register its graph: calibrant.calibrators.graphs.mapped.register"
+    has_one = getattr(calibrator, "calibrator_", None) is not None  # as a `CalibratorSelector` has
+    hint = "Export its calibrator_" if has_one else "Register its graph: calibrant.calibrators.graphs.mapped.register"
     refuse(must, got=type(calibrator).__name__, hint=hint, error=TypeError)
 
 

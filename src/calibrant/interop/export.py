@@ -53,14 +53,20 @@ def heading(calibrator: Calibrator, mark: str, classifier: str) -> list[str]:
     return [re.sub(r"\{(?=[{%#])", "{ ", line).replace("<", r"\x3c") for line in lines]
 
 
+MOST_IN_BRACKETS = 60
+"""Expressions inside each other: Python takes no more than 200 brackets."""
+
+
 def names_of(root: Node, is_named: Callable[[Node], bool]) -> tuple[list[Node], dict[int, str]]:
-    """Return all nodes in order, and names of those that get one: what is used more than once, and what a language asks for."""
+    """Return all nodes in order, and names of those that get one: used more than once, deep, or asked for by a language."""
     nodes = in_order(root)
     uses = Counter(id(arg) for node in nodes for arg in node.args)
-    names: dict[int, str] = {}
+    names, depth = dict[int, str](), dict[int, int]()
     for node in nodes:
-        if node.op not in ("table", "constant") and (uses[id(node)] > 1 or is_named(node)):
-            names[id(node)] = f"t{len(names) + 1}"
+        depth[id(node)] = 1 + max((depth[id(arg)] for arg in node.args), default=0)
+        is_deep = depth[id(node)] > MOST_IN_BRACKETS
+        if node.op not in ("table", "constant") and (uses[id(node)] > 1 or is_deep or is_named(node)):
+            names[id(node)], depth[id(node)] = f"t{len(names) + 1}", 0
     return nodes, names
 
 
@@ -535,7 +541,7 @@ JS = {
 
 JS_HELPERS = """
 function range(n, make) { return Array.from({ length: n }, (_, i) => make(i)); }
-function sum(x) { let total = 0; for (const one of x) total += one; return total; }
+function sum(x) { let total = 0; for (const one of x) total += one ?? NaN; return total; }
 function argmax(x) { return x.reduce((best, one, i) => (one > x[best] ? i : best), 0); }
 function pick(edges, table, x, right) {
   let low = 0, high = edges.length;
@@ -560,6 +566,7 @@ def to_js(calibrator: Calibrator | CalibratedClassifier) -> str:
     -------
     str
         Source with a function ``calibrate(x)``: of one number, or an array with one a class, what ``calibrate`` gives for it.
+        Of ``null`` it is NaN.
 
     Raises
     ------
@@ -623,7 +630,7 @@ def to_js(calibrator: Calibrator | CalibratedClassifier) -> str:
     head = "\n".join([*heading(calibrator, "//", classifier), ""])
     tables = "".join(f"const C{number} = {values};\n" for number, values in enumerate(constants, start=1))
     body = "\n".join([*lines, f"  return {bare(result)};"])
-    takes, first = ("value", "  const x = [value];\n") if one else ("x", "")
+    takes, first = ("value", "  const x = [value ?? NaN];\n") if one else ("x", "")
     return f"{head}{JS_HELPERS}\n{tables}\nexport function calibrate({takes}) {{\n{first}{body}\n}}\n"
 
 

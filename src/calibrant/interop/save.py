@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -417,7 +417,7 @@ def columns_of(calibrator: Calibrator) -> list[str] | None:
 def _fitting(names: Any, calibrator: Calibrator) -> list[str]:
     """Return names of columns, as many as were fitted."""
     wanted = int(calibrator.n_features_in_)
-    if isinstance(names, str) or not isinstance(names, Iterable):
+    if isinstance(names, (str, Set)) or not isinstance(names, Iterable):  # a set has no order
         raise TypeError(f"columns must be a sequence of {wanted} names; got {names!r}. Pass a list.")
     listed = require_text("column_names", [str(name) for name in names])
     must, got = f"columns must name each of the {wanted} columns that were fitted", str(len(listed))
@@ -472,7 +472,7 @@ def from_document(document: Any, *, where: str = "the document") -> Calibrator:
             require(fits, must, got=kind, hint="Fit anew", error=TypeError)
             calibrator.feature_names_in_ = np.array(_fitting(names, calibrator), dtype=object)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        found = str(error).removesuffix(".").removesuffix("Fit anew").rstrip(". ")
+        found = " ".join(str(error).split()).removesuffix(".").removesuffix("Fit anew").rstrip(". ")
         shown = found if len(found) <= 800 else f"{found[:600]} ... {found[-100:]}"
         must = f"{where} must describe a calibrator fully"
         raise ValueError(f"{must}; got one that does not: {shown}. Fit anew.") from error
@@ -496,13 +496,16 @@ def require_document(document: Any, where: str) -> dict[str, Any]:
     """Return a document whose format, version, depth and checksum are right."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"{where} must be a calibrator file; it holds something else. Make one with `calibrant fit`.")
-    version, library = document.get("version"), str(document.get("library", "an unknown library"))[:40]
+    version, library = (
+        document.get("version"),
+        " ".join(str(document.get("library", "an unknown library")).split())[:40],
+    )
     if not is_whole(version) or version < 1:
-        must, got = f"{where} must have a version from 1 to {VERSION}", f"{version!r} (written by {library})"
+        must, got = f"{where} must have a version from 1 to {VERSION}", f"{version!r:.40} (written by {library})"
         refuse(must, got=got, hint="Fit anew")
     if version > VERSION:
         raise ValueError(
-            f"{where} must have a version up to {VERSION}; got {version}: it was made by a newer calibrant ({library}). "
+            f"{where} must have a version up to {VERSION}; got {version!r:.40}: it was made by a newer calibrant ({library}). "
             "Update: pip install --upgrade calibrant."
         )
     _require_levels(document, where)

@@ -373,9 +373,12 @@ def _plain(one: BinnedProblem) -> dict[str, Any]:
 def _problem(plain: Mapping[str, Any], unit: Unit) -> BinnedProblem:
     edges, count, *sums = (np.array(plain[name], dtype=np.float64) for name in ("edges", *SUMS))
     is_whole = all(one.shape == (edges.size - 1,) for one in (count, *sums))
-    require(
-        is_whole, "each bin must have all its sums", got="one that lacks some", hint="Pass what was written, as it is"
-    )
+    hint = "Pass what was written, as it is"
+    require(is_whole, "each bin must have all its sums", got="one that lacks some", hint=hint)
+    most = sums[0] * (1.0 + 1e-9)
+    fits = np.isfinite([count, most]).all() and all(((one >= 0.0) & (one <= most)).all() for one in sums)
+    must = "sums of scores and of outcomes must lie between 0 and the weight of their bin"
+    require(fits and (count >= 0.0).all(), must, got="others", hint=hint)
     bins = Bins(Edges(edges), count.astype(np.intp), *sums)
     strata = None if plain["strata"] is None else Strata.from_dict(plain["strata"])
     return BinnedProblem(plain["name"], plain["share"], bins, unit, strata)
