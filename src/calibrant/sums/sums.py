@@ -15,7 +15,17 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.border import LEAST_WEIGHT, SAMPLED
 from calibrant._core.checks import refuse, require
 from calibrant._core.result import Record
-from calibrant._core.rows import EACH_A_ROW, BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights
+from calibrant._core.rows import (
+    DOUBLE,
+    EACH_A_ROW,
+    BinaryProblem,
+    BoolArray,
+    IntArray,
+    Problem,
+    SimplexProblem,
+    Unit,
+    Weights,
+)
 from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
 from calibrant.binning.bins import SUMS, Partition, shown
 from calibrant.notions import Binary, Notion
@@ -389,6 +399,10 @@ def _number(value: float) -> float | str:
 # Cells of a fine grid in place of scores: a problem that stands for rows that are not in memory, and what it leaves open
 
 
+DIGITS = 6
+"""Digits of decimals that cells know again."""
+
+
 class FineCells:
     """The cells of a fine grid that hold rows, each with its limits, in the order of their scores.
 
@@ -422,6 +436,10 @@ class FineCells:
         self.total = float(self.weight.sum())
         self.rows = self.total * one.weights.rows_per_weight
         self.mean = np.clip(scores / self.weight, self.left, self.right)
+        # Sums round: of decimals, which meet thresholds and edges of bins, the mean is the decimal again.
+        decimal, rounding = np.round(self.mean, DIGITS), (self.count + 2.0) * np.finfo(np.float64).eps * self.mean
+        is_decimal = (np.abs(decimal - self.mean) <= rounding) & (self.left < decimal) & (decimal <= self.right)
+        self.mean = np.where(is_decimal, decimal, self.mean)
         is_one_score = (self.count == 1) | (self.mean == self.right)
         self.lowest, self.highest = (np.where(is_one_score, self.mean, limit) for limit in (self.left, self.right))
         self.net = self.events - scores
@@ -467,6 +485,7 @@ def rounded(one: BinnedProblem, of: Problem | None = None) -> CellProblem:
         share=one.share,
         name=one.name,
         classes=np.array([0, 1]) if of is None or of.classes.size != 2 else of.classes,
+        precision=DOUBLE if of is None else of.precision,
         cells=cells,
     )
 
