@@ -315,7 +315,7 @@ class Sums(Record):
             "n_classes": self.n_classes,
             "cells": [
                 {"notion": notion.name, "binning": repr(binning), "problems": [_plain(one) for one in problems]}
-                for (notion, binning), problems in zip(self.plan.cells, self.cells, strict=True)
+                for (notion, binning), problems in zip(self.plan.cells, self.cells, strict=self.rows > 0)
             ],
             "scores": {
                 name: [_number(value) for value in powers]
@@ -344,11 +344,15 @@ class Sums(Record):
         ValueError
             If the sums are of another plan.
         """
+        if not plain["rows"]:
+            return cls.of_no_rows(plan)
         written = [(one["notion"], one["binning"]) for one in plain["cells"]], list(plain["scores"])
         asked = [(notion.name, repr(binning)) for notion, binning in plan.cells], [name for name, _ in plan.scores]
         powers = {len(values) for values in plain["scores"].values()}
         has_strata = all(problem["strata"] is not None for cells in plain["cells"] for problem in cells["problems"])
-        fits = written == asked and powers <= {plan.powers} and has_strata >= plan.noise
+        fits = (
+            written == asked and powers <= {plan.powers} and has_strata >= (plan.noise and plain["unit"]["are_counts"])
+        )
         must = "plan must be that of the sums that are read"
         hint = "Pass the plan by which the rows were scanned"
         require(fits, must, got=f"{asked} for {written}", hint=hint)
