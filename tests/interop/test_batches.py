@@ -6,6 +6,7 @@ import sys
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
@@ -322,6 +323,13 @@ def test_batches_without_rows_or_weight_change_nothing():
     assert calibration_error(ours) == pytest.approx(calibration_error(CAME[:5000], SHARE[:5000]), rel=1e-12)
 
 
+@pytest.mark.parametrize("event", [0, 1, True])
+def test_the_first_batch_may_have_the_event_alone(event):
+    rows = [type(event)(1 - event), event, event]
+    ours = predictions([(rows[k : k + 1], SHARE[k : k + 1]) for k in (2, 1, 0)], pos_label=event)
+    assert calibration_error(ours) == calibration_error(rows, SHARE[:3], pos_label=event)
+
+
 def test_a_file_without_rows_changes_nothing_and_a_name_twice_is_refused(tmp_path):
     pa.csv.write_csv(made_table(), tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text("y,p\n")
@@ -335,11 +343,14 @@ FIRST = CAME[:50], SHARE[:50]
 WEIGHT = np.arange(1.0, 101.0)
 OTHER_ROWS = [(*FIRST, WEIGHT[:45]), (CAME[50:100], SHARE[50:100], WEIGHT[45:])]
 """Five weights too few in one batch and five too many in the next were once taken for those of the rows in turn."""
+AB = pd.DataFrame({"a": [0.25, 0.75], "b": [0.75, 0.25]})
 REFUSED = [
     (OTHER_ROWS, {}, ValueError, "batch 0: sample_weight must hold a weight for each of the 50 rows; got shape"),
     ([(*FIRST, 1.0)], {}, ValueError, r"for each of the 50 rows; got shape \(\)"),
     ([(CAME,)], {}, TypeError, "batch 0 must be y_true and y_prob, perhaps with weights; got tuple of length 1"),
     ([FIRST, (*FIRST, SHARE, SHARE)], {}, TypeError, "batch 1 must be .* got tuple of length 4"),
+    ([(["a"], [0.5]), (["b"], [0.5])], {"pos_label": "a"}, ValueError, r"show both labels.*'a' alone. Pass labels="),
+    ([([1, 0], AB), ([1, 0], AB[["b", "a"]])], {}, ValueError, "batch 1: columns must be .*'a', 'b'; got 'b', 'a'"),
     ([FIRST, None], {}, TypeError, "batch 1 must be .* got NoneType"),
     ([(CAME, None)], {}, TypeError, "batch 0: y_true and y_prob must be arrays"),
     (lambda: None, {}, TypeError, "a function returns; it returned NoneType. Return an iterator of pairs"),

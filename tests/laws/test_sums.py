@@ -85,6 +85,13 @@ def test_sums_survive_json_bit_for_bit(rows):
             assert one.bins.count.dtype == other.bins.count.dtype
 
 
+def test_sums_of_no_rows_and_of_fractions_survive_json():
+    plan = Plan.of_cells([(as_notion("class-wise"), EqualWidth(5))], noise=True)
+    problem = problem_of(([0, 1], np.array([[0.6, 0.3, 0.1], [0.2, 0.7, 0.1]]), np.array([0.5, 0.25])))
+    for found in (Sums.of_no_rows(plan), scan(problem, plan)):
+        assert Sums.from_dict(found.to_dict(), plan).to_dict() == found.to_dict()
+
+
 @given(rows=forecasts)
 def test_scores_are_weighted_sums_of_powers(rows):
     label, prob, weight = rows

@@ -17,6 +17,8 @@ from calibrant._core.rows import Approximate, Unit
 from calibrant.binning import BoundedIsotonic, FineGrid, Isotonic, PointsPerBin
 from calibrant.binning import bins as fine_grid
 from calibrant.calibrators.base import one_score
+from calibrant.curves import class_errors
+from calibrant.decisions import decision_curve
 from calibrant.interop.arrow_batches import Batches, Block, Piece
 from calibrant.metrics import kernel_calibration_error
 from calibrant.metrics.decompositions import accuracy, hits, squared_losses
@@ -249,6 +251,16 @@ def test_cells_without_both_outcomes_leave_nothing_open():
     cells = rounded(*scan(problem, Plan.of_cells([(Binary(), FineGrid(4))])).cells[0])
     assert (cells.cells.rise == 0.0).all()
     np.testing.assert_allclose(cells.cells.fall, [0.6001, 0.9], rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_decimals_and_edges_stay_on_their_side(kind):
+    label = np.arange(135) % 3 // 2
+    tenths, parts = (np.repeat(np.arange(n) / n, 135 // n + 1)[:135].astype(kind) for n in (10, 15))
+    read, rows = decision_curve(as_read(label, tenths)), decision_curve(label, tenths)
+    np.testing.assert_allclose(read.panels[0].net_benefit, rows.panels[0].net_benefit, rtol=1e-12)
+    read, rows = (class_errors(*of, n_resamples=0).value for of in ((as_read(label, parts),), (label, parts)))
+    np.testing.assert_allclose(read, rows, rtol=1e-12)
 
 
 def test_weights_of_cells_are_rows_only_where_each_is_one():

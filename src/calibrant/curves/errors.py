@@ -24,6 +24,8 @@ from calibrant.metrics.estimate import cells, consistent_deviations
 from calibrant.metrics.noise import with_labels
 from calibrant.notions import Notion, WithinGroups, as_notion
 from calibrant.sums.draws import Rng, as_rng, labels_of
+from calibrant.sums.reading import is_unread, scan
+from calibrant.sums.sums import BinTable, Plan
 
 MOST_CELLS = 1 << 23
 """Draws times cells in memory at once."""
@@ -154,6 +156,10 @@ def class_errors(
 
 def _values(problem: Problem, notion: Notion, lens: InBins, size: NormOfBins) -> FloatArray:
     """Return the error of each problem; NaN without rows."""
+    if size.of_table is not None and is_unread(problem):
+        table = scan(problem, Plan.of_cells([(notion, lens.cut)])).cells[0]
+        parts = [BinTable.of([replace(one, share=1.0)]) for one in table]
+        return np.array([size.of_table(one) if one.held[0] > 0.0 else np.nan for one in parts])
     alone = (replace(binary, share=1.0) for binary in notion.split(problem))
     return np.array([size.of_problems([(one, lens(one))]) if one.size else np.nan for one in alone])
 

@@ -202,7 +202,7 @@ class Decoding:
     """What all batches share: their schema, the ``labels`` of the columns or None for 0, 1, ..., and what the numbers are.
 
     ``pos_label`` is the event of two columns, where it is not the second. ``is_parsed`` says whether words are what stands in
-    a CSV file: 1 may be a number.
+    a CSV file: 1 may be a number. ``names`` are those of the columns, if they have any.
     """
 
     schema: Schema
@@ -211,6 +211,7 @@ class Decoding:
     labels: Sequence[Any] | None = None
     pos_label: Any = None
     is_parsed: bool = False
+    names: tuple[Any, ...] | None = None
 
     def problem(self, block: Block) -> Problem | None:
         """Return the rows of a block as a valid problem; None where none of them has a weight."""
@@ -236,6 +237,9 @@ class Decoding:
     def _require_same(self, piece: Piece) -> None:
         ours, theirs = self.schema, piece.schema
         if ours in (theirs, theirs._replace(precision=DOUBLE)):  # single precision is double without loss
+            if self.names and piece.names and self.names != piece.names:
+                known, came = (", ".join(map(repr, names[:5])) for names in (self.names, piece.names))
+                refuse(f"columns must be those of the first batch, {known}", got=came, hint="Put them in that order")
             return
         is_wider = ours == theirs._replace(precision=SINGLE)
         first = "Name one of double precision before the others" if is_wider else "Convert them to one schema"
@@ -449,7 +453,7 @@ class Chosen:
         if found is None and piece.words is not None:  # numbers or truth values of a CSV file
             found = [False, True] if seen.truth.dtype.kind == "b" else list(range(piece.n_columns or 2))
         kind = self.input or "probability" if columns is None else columns.input
-        return Decoding(piece.schema, kind, self.rows, found, event, is_parsed)
+        return Decoding(piece.schema, kind, self.rows, found, event, is_parsed, piece.names)
 
 
 # Predictions that are read piece by piece, block by block, once for each question
@@ -705,5 +709,9 @@ def labels_of(piece: Piece, labels: Sequence[Any] | None, pos_label: Any = None)
     # Probabilities that are wrong are no matter of the classes.
     even = np.full(n, 0.5) if k is None else np.full((n, k), 1.0 / k)
     event = pos_label if k is None else None
+    if labels is None and event is not None and not (as_labels(piece.truth, "y_true") != event).any():
+        must, hint = "the first batch must show both labels, or labels= name them", f"Pass labels=[other, {event!r}]"
+        require(event in (0, 1), must, got=f"{event!r} alone", hint=hint)
+        labels = [type(event)(1 - event), event]
     classes = as_problem(piece.truth, even, labels=labels, column_names=names, pos_label=event).classes
     return None if labels is None and k is not None and np.array_equal(classes, np.arange(k)) else classes.tolist()

@@ -15,7 +15,17 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.border import LEAST_WEIGHT, SAMPLED
 from calibrant._core.checks import refuse, require
 from calibrant._core.result import Record
-from calibrant._core.rows import EACH_A_ROW, BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights
+from calibrant._core.rows import (
+    DOUBLE,
+    EACH_A_ROW,
+    BinaryProblem,
+    BoolArray,
+    IntArray,
+    Problem,
+    SimplexProblem,
+    Unit,
+    Weights,
+)
 from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
 from calibrant.binning.bins import SUMS, Partition, shown
 from calibrant.notions import Binary, Notion
@@ -305,7 +315,7 @@ class Sums(Record):
             "n_classes": self.n_classes,
             "cells": [
                 {"notion": notion.name, "binning": repr(binning), "problems": [_plain(one) for one in problems]}
-                for (notion, binning), problems in zip(self.plan.cells, self.cells, strict=True)
+                for (notion, binning), problems in zip(self.plan.cells, self.cells, strict=self.rows > 0)
             ],
             "scores": {
                 name: [_number(value) for value in powers]
@@ -334,11 +344,15 @@ class Sums(Record):
         ValueError
             If the sums are of another plan.
         """
+        if not plain["rows"]:
+            return cls.of_no_rows(plan)
         written = [(one["notion"], one["binning"]) for one in plain["cells"]], list(plain["scores"])
         asked = [(notion.name, repr(binning)) for notion, binning in plan.cells], [name for name, _ in plan.scores]
         powers = {len(values) for values in plain["scores"].values()}
         has_strata = all(problem["strata"] is not None for cells in plain["cells"] for problem in cells["problems"])
-        fits = written == asked and powers <= {plan.powers} and has_strata >= plan.noise
+        fits = (
+            written == asked and powers <= {plan.powers} and has_strata >= (plan.noise and plain["unit"]["are_counts"])
+        )
         must = "plan must be that of the sums that are read"
         hint = "Pass the plan by which the rows were scanned"
         require(fits, must, got=f"{asked} for {written}", hint=hint)
@@ -392,6 +406,10 @@ def _number(value: float) -> float | str:
 # Cells of a fine grid in place of scores: a problem that stands for rows that are not in memory, and what it leaves open
 
 
+DIGITS = 6
+"""Digits of decimals that cells know again."""
+
+
 class FineCells:
     """The cells of a fine grid that hold rows, each with its limits, in the order of their scores.
 
@@ -425,6 +443,10 @@ class FineCells:
         self.total = float(self.weight.sum())
         self.rows = self.total * one.weights.rows_per_weight
         self.mean = np.clip(scores / self.weight, self.left, self.right)
+        # Sums round: of decimals, which meet thresholds and edges of bins, the mean is the decimal again.
+        decimal, rounding = np.round(self.mean, DIGITS), (self.count + 2.0) * np.finfo(np.float64).eps * self.mean
+        is_decimal = (np.abs(decimal - self.mean) <= rounding) & (self.left < decimal) & (decimal <= self.right)
+        self.mean = np.where(is_decimal, decimal, self.mean)
         is_one_score = (self.count == 1) | (self.mean == self.right)
         self.lowest, self.highest = (np.where(is_one_score, self.mean, limit) for limit in (self.left, self.right))
         self.net = self.events - scores
@@ -470,6 +492,7 @@ def rounded(one: BinnedProblem, of: Problem | None = None) -> CellProblem:
         share=one.share,
         name=one.name,
         classes=np.array([0, 1]) if of is None or of.classes.size != 2 else of.classes,
+        precision=DOUBLE if of is None else of.precision,
         cells=cells,
     )
 
