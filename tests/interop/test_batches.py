@@ -356,6 +356,7 @@ REFUSED = [
     (lambda: None, {}, TypeError, "a function returns; it returned NoneType. Return an iterator of pairs"),
     (3, {}, TypeError, "predictions must be files, a stream of Arrow, or batches; got int"),
     ([FIRST], {"prob": "p_*"}, TypeError, "prob must be left out of pairs"),
+    (predictions([FIRST]), {"labels": [1, 0]}, ValueError, "labels must be left out beside predictions"),
     ([FIRST], {"input": 5}, TypeError, "input must be one of 'probability', 'logit'; got 5"),
     (table(), {"prob": "q_*"}, ValueError, r"must have the column 'q_\*'"),
     (pa.table({"a": [1]}), {}, ValueError, r"must have a label column; it has 'a'\. Name it with label=\."),

@@ -21,7 +21,7 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input
-from calibrant._core.checks import choice, flag, refuse, whole
+from calibrant._core.checks import choice, flag, left_out, refuse, whole
 from calibrant._core.rows import Problem, Rows, one_of
 from calibrant.calibrators.base import Calibrator
 from calibrant.exceptions import warn
@@ -687,6 +687,16 @@ def predictions(
     flag("progress", progress)
     whole("batch_rows", batch_rows, least=1, hint="65536 is fast")
     if isinstance(source, Predictions):
+        told = {
+            "label": label,
+            "prob": prob,
+            "weight": weight,
+            "labels": labels,
+            "pos_label": pos_label,
+            "input": input,
+        }
+        for name, value in {**told, "row_key": row_key, "rows": None if rows == "as-given" else rows}.items():
+            left_out(name, value, "beside predictions", hint="Say it where they are made")
         return source
     chosen = Chosen(label, prob, weight, labels, pos_label, input, rows, row_key, on_error, int(batch_rows), progress)
     if (engine := engine_of(source)) is not None:
