@@ -268,6 +268,7 @@ REFUSED = [
     (lambda: FineGrid(8192), ValueError, "per_octave"),
     (lambda: as_binning("unique-3"), ValueError, "'unique' must stand without a number; got 'unique-3'. Pass 'unique'"),
     (lambda: as_binning("monotonic-sweep-9"), ValueError, "'monotonic-sweep' must stand without a number"),
+    (lambda: as_binning("bounded-isotonic-50"), ValueError, "'bounded-isotonic' must stand without a number"),
     (lambda: as_binning("equal-mas-20"), ValueError, "got 'equal-mas-20'. Did you mean 'equal-mass'?"),
     (lambda: as_binning("equal-mass--2"), ValueError, "got 'equal-mass--2'. Did you mean"),
     (lambda: as_binning("equal-mass-0"), ValueError, "n_bins must be a whole number, at least 1; got 0. 10 to 20"),

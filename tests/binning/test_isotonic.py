@@ -8,7 +8,7 @@ from reference import bounded_isotonic as reference
 from strategies import columns
 
 from calibrant._core.border import as_problem
-from calibrant.binning import BoundedIsotonic, Isotonic, as_binning
+from calibrant.binning import BoundedIsotonic, Isotonic
 
 outcomes = st.lists(st.integers(0, 1), min_size=1, max_size=30)
 sizes = st.tuples(st.integers(0, 8), st.integers(1, 20)).filter(lambda pair: pair[0] <= pair[1])
@@ -178,12 +178,6 @@ REFUSED = [
 def test_sizes_that_are_none_are_refused(parameters, error, message):
     with pytest.raises(error, match=message):
         BoundedIsotonic(**parameters)
-
-
-def test_the_word_stands_without_a_number():
-    assert as_binning("bounded-isotonic") == BoundedIsotonic()
-    with pytest.raises(ValueError, match=r"'bounded-isotonic' must stand without a number"):
-        as_binning("bounded-isotonic-50")
 
 
 # How good the bins are

@@ -85,12 +85,8 @@ def test_scikit_learn_is_asked_about_columns_only_where_they_may_be_wrong(monkey
 
 
 def test_a_fit_keeps_no_array_of_the_caller_and_no_names_of_an_earlier_fit():
-    score, label, labels, edges = (
-        np.arange(0.05, 1.0, 0.1),
-        np.arange(10) % 2,
-        np.array(["no", "yes"]),
-        np.arange(3) / 2,
-    )
+    score, label = np.arange(0.05, 1.0, 0.1), np.arange(10) % 2
+    labels, edges = np.array(["no", "yes"]), np.arange(3) / 2
     named = pd.DataFrame({"no": 1.0 - score, "yes": score})
     fitted = cal.HistogramBinning(edges, labels=labels).fit(named, labels[label]).fit(score, labels[label])
     before = fitted.calibrate(score), fitted.predict(score)

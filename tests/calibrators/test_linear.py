@@ -310,17 +310,13 @@ def logits_drawn(n=400, k=3, seed=0):
     return logit, label
 
 
-def given_as(logit, word):
-    return {"as-given": logit, "log-softmax": np.log(twin.softmax(logit)), "reference": logit - logit[:, -1:]}[word]
-
-
 @pytest.mark.first(1)
 @each_scaling
 @each_word
 def test_no_other_map_of_these_logits_has_a_lower_objective(scaling, word):
     logit, label = logits_drawn()
     fitted = scaling(logits=word, input="logit").fit(logit, label)
-    z = given_as(logit, word)
+    z = {"as-given": logit, "log-softmax": np.log(twin.softmax(logit)), "reference": logit - logit[:, -1:]}[word]
     rows = z, label, np.ones(len(z))
     if scaling is VectorScaling:
         found = twin.vector_objective(*rows, fitted.coef_, fitted.intercept_, 1e-8, 1e-8)

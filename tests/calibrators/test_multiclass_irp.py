@@ -264,9 +264,8 @@ def test_all_splits_of_two_classes_are_those_between_blocks():
 def test_with_all_splits_a_weight_is_a_number_of_rows_in_any_order(rows, seed, softening):
     label, prob, weight = rows
     some = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(prob)), weight.astype(int)))
-    counted, repeated = (
-        fitted(of, candidates="exact", softening=softening) for of in (rows, (label[some], prob[some], None))
-    )
+    both = rows, (label[some], prob[some], None)
+    counted, repeated = (fitted(of, candidates="exact", softening=softening) for of in both)
     np.testing.assert_array_equal(counted.predict_proba(prob), repeated.predict_proba(prob))
 
 

@@ -180,10 +180,6 @@ def test_where_a_parabola_separates_the_classes_targets_are_smoothed_and_this_is
 # Splines
 
 
-def identity(x):
-    return x
-
-
 def wave(x):
     return x + 1.2 * np.sin(1.5 * x)
 
@@ -223,7 +219,7 @@ def test_no_other_spline_has_a_smaller_penalised_loss(rows):
 def test_a_row_left_out_costs_about_a_degree_of_freedom_over_the_rows():
     """So it is to first order where the curve is right (Takeuchi); a line has two degrees of freedom."""
     n = 4000
-    x, label = drawn(identity, n=n)
+    x, label = drawn(lambda x: x, n=n)
     rows = recalibration_of(BinaryProblem(expit(x), label == 1, Weights.one_each(n), logit=x))
     line, *_, curve = (fit.point for fit in fits_of_all_penalties(Curves(rows, knots_of(rows, 5))))
     for fit in (line, curve):

@@ -17,7 +17,7 @@ from calibrant._core.border import as_problem
 from calibrant._core.checks import folded, under_word
 from calibrant._core.lazy import PACKAGES, homes, load, where
 from calibrant._core.registry import HOMES, declare, entries, find, named
-from calibrant.binning import EqualMass, as_binning
+from calibrant.binning import BoundedIsotonic, EqualMass, as_binning
 from calibrant.binning.cells import Sierpinski, as_simplex_binning
 from calibrant.metrics.kinds import MeanOfRows, Own, ThroughLens
 from calibrant.notions import TopKLabel, TopLabel, as_notion
@@ -125,7 +125,7 @@ def test_what_is_like_no_word_brings_the_list():
 def test_words_with_numbers_are_spelled_in_any_way_too():
     assert as_notion("Top_3_Label") == TopKLabel(3)
     assert as_notion("TL") == TopLabel()
-    assert as_binning("Equal mass 20") == EqualMass(20)
+    assert [as_binning(word) for word in ("Equal mass 20", "bounded-isotonic")] == [EqualMass(20), BoundedIsotonic()]
     assert as_simplex_binning("SIERPINSKI_3") == Sierpinski(3)
 
 

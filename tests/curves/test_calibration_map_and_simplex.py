@@ -393,10 +393,6 @@ def points(k, **options):
     return simplex_points(np.array(NAMES)[OCCURRED[k]], SPREAD[k], fitted, labels=NAMES[:k], **options)
 
 
-def clouds(ax):
-    return [c for c in ax.collections if isinstance(c, PathCollection)]
-
-
 def places(cloud):
     return np.column_stack(cloud._offsets3d) if hasattr(cloud, "_offsets3d") else cloud.get_offsets()
 
@@ -406,7 +402,7 @@ def places(cloud):
 def test_calibrated_vectors_are_drawn_where_their_rows_are_in_mixtures_of_the_corners(k, colours):
     result = points(k)
     _, ax = result.plot(colours=colours)
-    (cloud,) = clouds(ax)
+    (cloud,) = (one for one in ax.collections if isinstance(one, PathCollection))
     np.testing.assert_array_equal(places(cloud), result.place)
     np.testing.assert_allclose(Collection.get_facecolor(cloud)[:, :3], mixed(result.calibrated, colours))
 

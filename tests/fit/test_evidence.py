@@ -105,16 +105,8 @@ each_table = pytest.mark.parametrize("table", TABLES.values(), ids=list(TABLES))
 with_features = pytest.mark.parametrize("table", [TABLES["same"], TABLES["own"]], ids=["same", "own"])
 
 
-def logit_of(table):
-    return evidence.ManyClasses(OFFSET, SHARED, table, LABEL, WEIGHT)
-
-
-def two_classes():
-    features = RNG.normal(size=(N, 5))
-    return evidence.TwoClasses(OFFSET[:, 0], features, LABEL > 1, WEIGHT)
-
-
-LOGITS = [logit_of(table) for table in TABLES.values()] + [two_classes()]
+TWO_CLASSES = evidence.TwoClasses(OFFSET[:, 0], RNG.normal(size=(N, 5)), LABEL > 1, WEIGHT)
+LOGITS = [*(evidence.ManyClasses(OFFSET, SHARED, table, LABEL, WEIGHT) for table in TABLES.values()), TWO_CLASSES]
 
 
 @pytest.mark.parametrize("logit", LOGITS, ids=[*TABLES, "two"])

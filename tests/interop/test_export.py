@@ -79,9 +79,7 @@ def test_the_edge_of_log_odds_is_where_the_score_crosses(right):
     edges = np.array([0.0, 5e-324, 1e-300, 1e-12, 0.25, 0.5, 0.75, 1.0 - 1e-12, np.nextafter(1.0, 0.0), 1.0])
     found = crossing(edges, right=right)
     assert np.array_equal(np.abs(found) == 1e300, edges == (0.0 if right else 1.0))
-    assert crossing(edges[[0 if right else -1]], right=right) == (
-        -1e300 if right else 1e300
-    )  # by itself as among others
+    assert crossing(edges[[0 if right else -1]], right=right) == (-1e300 if right else 1e300)  # as among others
     inside = np.abs(found) < 1e300
     for step, is_passed in ((0.0, right), (-np.inf, False)) if right else ((0.0, False), (np.inf, True)):
         score = score_of_logit(np.nextafter(found, step) if step else found)[inside]

@@ -180,6 +180,7 @@ CURVES = {
     "corp_curve, confidence": lambda y, p, **data: curves.corp_curve(y, p, n_resamples=99, band="confidence", **data),
     "corp_curve, simultaneous": lambda y, p, **data: curves.corp_curve(y, p, band="simultaneous", **data),
     "reliability_curve": curves.reliability_curve,
+    "risk_coverage_curve": cb.decisions.risk_coverage_curve,
     "roc_curve": curves.roc_curve,
     "roc_surface": lambda y, p, **data: curves.roc_surface(y, p, n_thresholds=20, **data),
     "smooth_reliability_curve": curves.smooth_reliability_curve,

@@ -60,9 +60,8 @@ def test_the_value_is_in_the_declared_range(entry, rows):
 def test_row_order_is_irrelevant(entry, rows, random):
     label, prob, weight = rows
     order = np.array(random.sample(range(len(label)), len(label)))
-    same(
-        of(entry, label[order], prob[order], sample_weight=weight[order]), of(entry, label, prob, sample_weight=weight)
-    )
+    reordered = of(entry, label[order], prob[order], sample_weight=weight[order])
+    same(reordered, of(entry, label, prob, sample_weight=weight))
 
 
 @each_metric
@@ -70,9 +69,8 @@ def test_row_order_is_irrelevant(entry, rows, random):
 def test_integer_weights_equal_repeated_rows(entry, rows):
     label, prob, weight = rows
     times = weight.astype(int)
-    same(
-        of(entry, np.repeat(label, times), np.repeat(prob, times, axis=0)), of(entry, label, prob, sample_weight=weight)
-    )
+    repeated = of(entry, np.repeat(label, times), np.repeat(prob, times, axis=0))
+    same(repeated, of(entry, label, prob, sample_weight=weight))
 
 
 @each_metric
@@ -158,9 +156,8 @@ def test_the_layout_in_memory_is_irrelevant(entry, rows):
 @given(rows=forecasts)
 def test_a_named_metric_equals_its_spelling(entry, rows):
     label, prob, weight = rows
-    assert entry.target(label, prob, sample_weight=weight) == cb.calibration_error(
-        label, prob, sample_weight=weight, **spelling_of(entry)
-    )
+    spelled = cb.calibration_error(label, prob, sample_weight=weight, **spelling_of(entry))
+    assert entry.target(label, prob, sample_weight=weight) == spelled
 
 
 @pytest.mark.deep
@@ -216,9 +213,7 @@ def test_a_decimal_falls_into_the_same_bin_in_either_precision(n_bins, parts):
         for one in (score, table):
             expected = pytest.approx(measure(occurred, one, binning=n_bins), abs=1e-6)
             assert measure(occurred, one.astype(np.float32), binning=n_bins) == expected
-    double, rounded = (
-        cb.EqualWidth(n_bins)(as_problem(occurred, given)) for given in (score, score.astype(np.float32))
-    )
+    double, rounded = (cb.EqualWidth(n_bins)(as_problem(occurred, p)) for p in (score, score.astype(np.float32)))
     np.testing.assert_array_equal(double.count, rounded.count)
     assert rounded.edges.astype(np.float32).tolist() == rounded.edges.tolist()
 

@@ -110,16 +110,12 @@ def test_epistemic_and_irreducible_loss_are_expected_divergences(score, rows, da
 # CORP
 
 
-def squared(p, y):
-    return (p - y) ** 2
-
-
 def logarithm(p, y):
     return -math.log(max(p if y else 1 - p, sys.float_info.epsilon))
 
 
 @quiet
-@pytest.mark.parametrize(("score", "twin"), [("brier", squared), ("log", logarithm)], ids=["brier", "log"])
+@pytest.mark.parametrize(("score", "twin"), [("brier", lambda p, y: (p - y) ** 2), ("log", logarithm)])
 @each_notion
 @given(rows=tables() | tables(weights=st.floats(0.1, 5.0)))
 def test_the_terms_of_corp_are_what_their_definitions_say(notion, score, twin, rows):

@@ -389,10 +389,6 @@ def problem_of(counts):
     return as_problem(label, np.full((len(label), len(counts)), 1 / len(counts)), labels=range(len(counts)))
 
 
-def groups_of(counts, **options):
-    return SharedClassWise(**options).fitted_to(problem_of(counts)).groups
-
-
 def contents_of(notion, problem):
     parts = list(notion.split(problem))
     return rows_of(notion, problem), [(part.share, part.name) for part in parts if part.size]
@@ -413,7 +409,7 @@ def rows():
 
 @given(counts=st.lists(st.integers(0, 300), min_size=2, max_size=6).filter(any), ratio=st.sampled_from([1.0, 2.0, 3.5]))
 def test_groups_are_those_of_the_exact_test(counts, ratio):
-    codes = groups_of(counts, ratio=ratio)
+    codes = SharedClassWise(ratio=ratio).fitted_to(problem_of(counts)).groups
     found = [[j for j, code in enumerate(codes) if code == group] for group in range(max(codes) + 1)]
     assert found == shared_class_wise.groups(counts, ratio)
 

@@ -200,10 +200,8 @@ def test_an_interval_without_width_needs_the_fewest_rows():
 def test_a_whole_weight_of_a_pilot_is_a_number_of_equal_rows(question):
     rng = np.random.default_rng(3)
     prob, times = rng.uniform(0.05, 0.95, 40).round(2), rng.integers(0, 9, 40)
-    counts, repeated = (
-        cb.rows_for(**question, y_prob=prob, sample_weight=times),
-        cb.rows_for(**question, y_prob=np.repeat(prob, times)),
-    )
+    counts = cb.rows_for(**question, y_prob=prob, sample_weight=times)
+    repeated = cb.rows_for(**question, y_prob=np.repeat(prob, times))
     assert counts.assumed == repeated.assumed
     assert counts.rows == pytest.approx(repeated.rows, rel=1e-9)
     huge = cb.rows_for(**question, y_prob=prob, sample_weight=times * 2.0**70)

@@ -3,11 +3,6 @@
 import numpy as np
 
 
-def log_loss(prob, label, weight):
-    of_true = np.array(prob)[np.arange(len(label)), label]
-    return -np.average(np.log(np.maximum(of_true, np.finfo(float).eps)), weights=weight)
-
-
 def brier(prob, label, weight):
     return np.average(((prob - np.eye(len(prob[0]))[label]) ** 2).sum(axis=1), weights=weight)
 

@@ -26,10 +26,6 @@ def drawn(rng, prob):
     return (rng.random((len(prob), 1)) > prob.cumsum(axis=1)[:, :-1]).sum(axis=1)
 
 
-def standard_error(share, runs):
-    return np.sqrt(share * (1 - share) / runs)
-
-
 # What the p-value is made of
 
 
@@ -55,7 +51,7 @@ def test_the_draws_are_the_errors_of_drawn_labels():
     for value in np.unique(errors.round(9)):
         expected = chances[np.isclose(errors, value, atol=1e-9)].sum()
         share = np.isclose(found.null.values, value, atol=1e-9).mean()
-        assert abs(share - expected) < 5 * standard_error(expected, runs)
+        assert abs(share - expected) < 5 * np.sqrt(expected * (1 - expected) / runs)
 
 
 def test_draws_look_at_some_labels_at_a_time(monkeypatch):

@@ -27,12 +27,8 @@ def draws(mean, spread=0.001):
 
 # The paper on test-based calibration error
 
-GOOD, MIXED, ONE_FAILS, NONE_FAILS = (
-    [[5.0, 80.0], [7.0, 90.0]],
-    [[5.0, 80.0], [81.0, 90.0]],
-    [[60.0, 40.0]],
-    [[6.0, 85.0]],
-)
+GOOD, MIXED = [[5.0, 80.0], [7.0, 90.0]], [[5.0, 80.0], [81.0, 90.0]]
+ONE_FAILS, NONE_FAILS = [[60.0, 40.0]], [[6.0, 85.0]]
 BREAKS, STEADY = [1.0, 1.0, 1.1, 1.2, 6.0, 8.0], [1.0, 1.1, 1.2, 1.3, 1.4, 9.0]
 CELLS, INNER = {"cells": [["RF", "TCE", "0.1", "0.1"]]}, [0.11, 0.05, 0.06]
 OF_T, LEVEL = [-1.0, -2.0, -1.0], {"half": {"TCE(P)": 10.0}, "many": 34.0}

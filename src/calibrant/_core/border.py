@@ -241,11 +241,8 @@ def classes_of_columns(
         return _given_classes(known, n_classes)
     if truth.dtype.kind in "US" and (seen := set(truth.tolist())) & set(bare(words)):
         got = f"columns {words} and the label {min(seen - set(bare(words)))!r}"
-        must, hint = (
-            "columns that are named after classes must be named after all of them",
-            "Rename them, or pass labels=",
-        )
-        refuse(must, got=got, hint=hint)
+        must = "columns that are named after classes must be named after all of them"
+        refuse(must, got=got, hint="Rename them, or pass labels=")
     if truth.dtype.kind in "iu" and truth.min() >= 0 and truth.max() < n_classes:
         return np.arange(n_classes)
     if truth.dtype.kind == "b" and n_classes == 2:

@@ -344,11 +344,12 @@ def _of_objects(name: str, array: npt.NDArray[Any]) -> arrays.FloatArray:
         where = arrays.first(strange)
         cell = cells[int(np.argmax(strange))]
         if arrays.absent(cell):
-            must, got = (
+            got = f"a missing value ({cell}) at index {arrays.index(where)}{arrays.more(strange)}"
+            refuse(
                 f"{name} must be finite",
-                f"a missing value ({cell}) at index {arrays.index(where)}{arrays.more(strange)}",
+                got=got,
+                hint="Drop or correct these rows (missing values are refused, never imputed)",
             )
-            refuse(must, got=got, hint="Drop or correct these rows (missing values are refused, never imputed)")
         raise TypeError(
             f"{name} must hold numbers; got {reprlib.repr(cell)} ({type(cell).__name__}) at index "
             f"{arrays.index(where)}{arrays.more(strange)}. {_hint_of_cell(cell)}"

@@ -43,7 +43,7 @@ OUTSIDE = 3.0
 
 
 @kernel
-def side_of(p: FloatArray, g: FloatArray) -> int:  # pragma: no cover - compiled
+def side_of(p: FloatArray, g: FloatArray) -> int:
     """Return the side of g that a forecast lies on; sides tie where p - g agrees to `MARGIN`."""
     best, most = 0, p[0] - g[0]
     for k in range(1, g.size):
@@ -54,9 +54,7 @@ def side_of(p: FloatArray, g: FloatArray) -> int:  # pragma: no cover - compiled
 
 
 @kernel
-def node_of(
-    p: FloatArray, gamma: FloatArray, child: IntArray, split: IntArray, n_splits: int, to: IntArray
-) -> None:  # pragma: no cover - compiled
+def node_of(p: FloatArray, gamma: FloatArray, child: IntArray, split: IntArray, n_splits: int, to: IntArray) -> None:
     """Walk down a tree: split[v] is the number of the split at node v, -1 where there is none, and child[s, k] a node.
 
     Only the first ``n_splits`` splits are followed. A child of -1 does not exist: the largest of the other sides is taken.
@@ -76,9 +74,7 @@ def node_of(
 
 
 @kernel
-def gains(
-    p: FloatArray, y: IntArray, w: FloatArray, candidates: FloatArray, gain: FloatArray
-) -> None:  # pragma: no cover - compiled
+def gains(p: FloatArray, y: IntArray, w: FloatArray, candidates: FloatArray, gain: FloatArray) -> None:
     """Write the quality M of each candidate for a region that holds these rows: sum_k w_k |mean_R - mean_k|_1.
 
     It is -1 where fewer than two sides hold rows.
@@ -105,9 +101,7 @@ def gains(
 
 
 @kernel
-def splits_of_three(
-    p: FloatArray, s: FloatArray, gamma: FloatArray, gain: FloatArray
-) -> int:  # pragma: no cover - compiled
+def splits_of_three(p: FloatArray, s: FloatArray, gamma: FloatArray, gain: FloatArray) -> int:
     """Write each way in which a point parts distinct forecasts of three classes: one gamma amid it, and its quality M.
 
     s[i] holds the weight of the classes at forecast i. Ways with all on one side are left out. Of n forecasts in general
@@ -188,9 +182,7 @@ def splits_of_three(
 
 
 @kernel
-def parted(
-    p: FloatArray, order: IntArray, start: int, end: int, g: FloatArray, begins: IntArray
-) -> None:  # pragma: no cover - compiled
+def parted(p: FloatArray, order: IntArray, start: int, end: int, g: FloatArray, begins: IntArray) -> None:
     """Bring the rows of a region in the order of the sides of g that they lie on, and else in the order in which they were.
 
     Side k then begins at begins[k] and ends at begins[k + 1].
@@ -211,9 +203,7 @@ def parted(
 
 
 @kernel
-def differences(
-    p: FloatArray, rows: IntArray, low: FloatArray, high: FloatArray
-) -> None:  # pragma: no cover - compiled
+def differences(p: FloatArray, rows: IntArray, low: FloatArray, high: FloatArray) -> None:
     """Write the least and the greatest of p_i - p_j over some rows, for all classes i and j."""
     n_classes = p.shape[1]
     low[:], high[:] = np.inf, -np.inf
@@ -227,9 +217,7 @@ def differences(
 
 
 @kernel
-def sides_met(
-    p: FloatArray, rows: IntArray, low: FloatArray, high: FloatArray, g: FloatArray
-) -> int:  # pragma: no cover - compiled
+def sides_met(p: FloatArray, rows: IntArray, low: FloatArray, high: FloatArray, g: FloatArray) -> int:
     """Return which sides of g a region meets, a bit a side. The differences of its rows tell most, then the rows are asked."""
     n_classes = g.size
     possible = 0
@@ -253,9 +241,7 @@ def sides_met(
 
 
 @kernel
-def note_sides(
-    rows: SimplexRows, regions: Regions, checks: Checkpoints, first: int, nodes: IntArray
-) -> None:  # pragma: no cover - compiled
+def note_sides(rows: SimplexRows, regions: Regions, checks: Checkpoints, first: int, nodes: IntArray) -> None:
     """Write into checks.met which sides of the checkpoints from ``first`` on some nodes meet."""
     for s in range(first, checks.gamma.shape[0]):
         for v in nodes:
@@ -264,7 +250,7 @@ def note_sides(
 
 
 @kernel
-def lowest(met: int, r: FloatArray, who: int, least: FloatArray, by: IntArray) -> None:  # pragma: no cover - compiled
+def lowest(met: int, r: FloatArray, who: int, least: FloatArray, by: IntArray) -> None:
     """Lower least[i, j], the least r_i - r_j over the regions that meet side i, by one region of value r; note who did it."""
     for i in range(r.size):
         if met >> i & 1:
@@ -275,7 +261,7 @@ def lowest(met: int, r: FloatArray, who: int, least: FloatArray, by: IntArray) -
 
 
 @kernel
-def violation(least: FloatArray, by: IntArray, slack: float) -> tuple[int, int, bool]:  # pragma: no cover - compiled
+def violation(least: FloatArray, by: IntArray, slack: float) -> tuple[int, int, bool]:
     """Return two regions that no threshold can part as a split parts them, and whether there are such.
 
     Sides i and j are parted by a threshold on r_i - r_j where all of side i lie above all of side j.
@@ -289,9 +275,7 @@ def violation(least: FloatArray, by: IntArray, slack: float) -> tuple[int, int, 
 
 
 @kernel
-def values_of_sides(
-    rows: SimplexRows, own: IntArray, g: FloatArray, add: float, sides: Sides
-) -> None:  # pragma: no cover - compiled
+def values_of_sides(rows: SimplexRows, own: IntArray, g: FloatArray, add: float, sides: Sides) -> None:
     """Write the side of g that each of some rows lies on, the value of each side, and its bit; 0 where it holds no row."""
     n_classes, value = g.size, sides.value
     value[:] = 0.0
@@ -308,9 +292,7 @@ def values_of_sides(
 
 
 @kernel
-def bounds_of_others(
-    regions: Regions, live: IntArray, region: int, checks: Checkpoints
-) -> tuple[FloatArray, IntArray]:  # pragma: no cover - compiled
+def bounds_of_others(regions: Regions, live: IntArray, region: int, checks: Checkpoints) -> tuple[FloatArray, IntArray]:
     """Return the least r_i - r_j at each checkpoint over all regions but one, and which region has it.
 
     That does not depend on the candidate by which the one is split.
@@ -328,7 +310,7 @@ def bounds_of_others(
 @kernel
 def first_monotone(
     rows: SimplexRows, regions: Regions, live: IntArray, checks: Checkpoints, region: int, trial: Trial, rule: Rule
-) -> tuple[int, int]:  # pragma: no cover - compiled
+) -> tuple[int, int]:
     """Return the first of the candidates tried whose split of a region leaves the map monotone, and how many were tried.
 
     -1 stands for none. Not all are tried where more than ``rule.budget`` rows were looked at. Nodes ``live`` are the regions,

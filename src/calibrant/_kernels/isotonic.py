@@ -20,9 +20,7 @@ SAME = 1e-12
 
 
 @kernel
-def joining(
-    above: IntArray, start: IntArray, end: IntArray, e: FloatArray, w: FloatArray, k: int, now: float
-) -> float:  # pragma: no cover - compiled
+def joining(above: IntArray, start: IntArray, end: IntArray, e: FloatArray, w: FloatArray, k: int, now: float) -> float:
     """Return the penalty at which the blocks on both sides of boundary k join; infinite if never."""
     a, b = start[k], k + 1
     last = end[b]
@@ -36,9 +34,7 @@ def joining(
 
 
 @kernel
-def join_path(
-    e: FloatArray, w: FloatArray, above: IntArray
-) -> tuple[FloatArray, IntArray, FloatArray]:  # pragma: no cover - compiled
+def join_path(e: FloatArray, w: FloatArray, above: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
     """Join blocks in the order of the penalty; modified pool adjacent violators (mPAVA) with a heap.
 
     Assumes events 0 <= e <= w of points with different neighbouring rates, w > 0; above[k] is 1 where point k has a higher
@@ -91,7 +87,7 @@ def join_path(
 
 
 @kernel
-def fits_with_one_event(C: FloatArray, Z: FloatArray, more: float) -> FloatArray:  # pragma: no cover - compiled
+def fits_with_one_event(C: FloatArray, Z: FloatArray, more: float) -> FloatArray:
     """Return the isotonic fit at each point if it had an event of weight ``more`` beside what it has.
 
     C and Z are cumulative weight and events of the points, from 0 on: points of the cumulative sum diagram (CSD). Assumes C

@@ -38,7 +38,7 @@ def anneal(
     current: float,
     highest: float,
     since: int,
-) -> tuple[float, float, int, int]:  # pragma: no cover - compiled
+) -> tuple[float, float, int, int]:
     """Try to add change[t] to g[block[t]], one after the other; write g, its row sums ``total`` and the best g so far.
 
     The likelihood of g is b @ log(g) - w @ log(total), with total = C @ g. The entries of C in block j, of some rows, stand
@@ -80,9 +80,7 @@ FAR = 600.0
 
 
 @kernel
-def entries(
-    at: CellArray, block_of_cell: IntArray, seen: IntArray, ends: IntArray
-) -> None:  # pragma: no cover - compiled
+def entries(at: CellArray, block_of_cell: IntArray, seen: IntArray, ends: IntArray) -> None:
     """Write up to where the entries of each row stand: an entry is a block in which the row has a score.
 
     The scores of row i lie in the cells at[i], and cell c belongs to block_of_cell[c]. ``seen`` has -1 for each block.
@@ -98,9 +96,7 @@ def entries(
 
 
 @kernel
-def row_counts(
-    at: CellArray, block_of_cell: IntArray, held: FloatArray, block: IntArray, count: FloatArray
-) -> None:  # pragma: no cover - compiled
+def row_counts(at: CellArray, block_of_cell: IntArray, held: FloatArray, block: IntArray, count: FloatArray) -> None:
     """Write the block and the count of each entry, row after row, in the order of blocks; ``held`` has 0 for each block."""
     end = 0
     for i in range(at.shape[0]):
@@ -126,7 +122,7 @@ def shares(
     log_sum: FloatArray,
     q: FloatArray,
     expected: FloatArray,
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Write log sum_j C[i, j] exp(theta[j]) of each row i, each entry's share q in that sum, and add w * q up by block.
 
     Assumes that the entries of row i stand from starts[i] up to starts[i + 1] (the last row's up to the end), each row with at
@@ -149,9 +145,7 @@ def shares(
 
 
 @kernel
-def pair_sums(
-    starts: IntArray, group: IntArray, q: FloatArray, w: FloatArray, sums: FloatArray
-) -> None:  # pragma: no cover - compiled
+def pair_sums(starts: IntArray, group: IntArray, q: FloatArray, w: FloatArray, sums: FloatArray) -> None:
     """Add up over rows i w[i] * Q[i, a] * Q[i, b], shape (n_groups, n_groups).
 
     Q[i, a] is the sum of the entries q of row i in group a. Assumes entries as `shares` does, in an order in which groups

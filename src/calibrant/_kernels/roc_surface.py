@@ -21,9 +21,7 @@ NEAREST = 1e-12
 
 
 @kernel
-def weights_on_own_side(
-    p: FloatArray, y: IntArray, w: FloatArray, gamma: FloatArray, weight: FloatArray
-) -> None:  # pragma: no cover - compiled
+def weights_on_own_side(p: FloatArray, y: IntArray, w: FloatArray, gamma: FloatArray, weight: FloatArray) -> None:
     """Write the weight of each class on its own side of each threshold, shape (m, K)."""
     weight[:] = 0.0
     for c in range(gamma.shape[0]):
@@ -34,9 +32,7 @@ def weights_on_own_side(
 
 
 @kernel
-def sums_on_own_side(
-    p: FloatArray, y: IntArray, gamma: FloatArray, pull: FloatArray, total: FloatArray
-) -> None:  # pragma: no cover - compiled
+def sums_on_own_side(p: FloatArray, y: IntArray, gamma: FloatArray, pull: FloatArray, total: FloatArray) -> None:
     """Write for each row the sum of pull[c, y] over the thresholds on whose side y it lies, shape (n,)."""
     for i in range(p.shape[0]):
         total[i] = 0.0
@@ -46,9 +42,7 @@ def sums_on_own_side(
 
 
 @kernel
-def best_along(
-    p: FloatArray, y: IntArray, w: FloatArray, u: FloatArray, g: FloatArray, k: int
-) -> tuple[float, float]:  # pragma: no cover - compiled
+def best_along(p: FloatArray, y: IntArray, w: FloatArray, u: FloatArray, g: FloatArray, k: int) -> tuple[float, float]:
     """Return the best g[k] and u times its point, where the other parts of g are kept.
 
     A row lies on side k where p[k] - g[k] is above the largest of the others: as g[k] falls, rows come over one by one.
@@ -86,7 +80,7 @@ def best_along(
 @kernel
 def climb(
     p: FloatArray, y: IntArray, w: FloatArray, directions: FloatArray, gamma: FloatArray, most_rounds: int
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Move each threshold, one part of it after the other, to where its point reaches farthest in its direction."""
     n_classes = p.shape[1]
     for c in range(directions.shape[0]):
@@ -101,7 +95,7 @@ def climb(
 
 
 @kernel
-def perfect_matchings(tight: npt.NDArray[np.bool_], members: IntArray) -> float:  # pragma: no cover - compiled
+def perfect_matchings(tight: npt.NDArray[np.bool_], members: IntArray) -> float:
     """Count the ways to give each of some classes another of them that it is tight with (a permanent), over sets of them."""
     size = members.size
     ways = np.zeros(1 << size)
@@ -119,9 +113,7 @@ def perfect_matchings(tight: npt.NDArray[np.bool_], members: IntArray) -> float:
 
 
 @kernel
-def share_sorted_right(
-    p: FloatArray, tuples: IntArray, most_tied: int, share: FloatArray
-) -> None:  # pragma: no cover - compiled
+def share_sorted_right(p: FloatArray, tuples: IntArray, most_tied: int, share: FloatArray) -> None:
     """Write 1 over the number of best assignments of each tuple of rows to classes, 0 where its own is not among them.
 
     Row k of a tuple is of class k. Some gamma puts each row on its own side if and only if no cycle of classes has a negative

@@ -31,7 +31,7 @@ def distinct_points(
     before: IntArray,
     tied: IntArray,
     weight: FloatArray,
-) -> int:  # pragma: no cover - compiled
+) -> int:
     """Join points of equal score and rank; return how many there are: score, rank, weight and weight of the events of each.
 
     Assumes ordered scores with the ``place`` that each had, rank after rank and row after row, equal scores in the order of
@@ -56,7 +56,7 @@ def distinct_points(
 
 
 @kernel
-def next_set(bits: WordArray, j: int) -> int:  # pragma: no cover - compiled
+def next_set(bits: WordArray, j: int) -> int:
     """Return the first number from j on whose bit is set; beyond all words if there is none."""
     word = j >> 6
     if word >= bits.size:
@@ -84,7 +84,7 @@ def split(
     spare: Spare,
     d: FloatArray,
     bits: WordArray,
-) -> int:  # pragma: no cover - compiled
+) -> int:
     """Move the maximal upper set of points begin ... end - 1 behind the others; return its first, ``end`` if it is empty.
 
     Assumes points ordered by score, equal scores by rank, ranks l >= 1, weights w > 0 and events 0 <= s <= w; both parts
@@ -152,9 +152,7 @@ def split(
 
 
 @kernel
-def level(
-    w: FloatArray, s: FloatArray, at: IntArray, begin: int, end: int, fit: FloatArray
-) -> None:  # pragma: no cover - compiled
+def level(w: FloatArray, s: FloatArray, at: IntArray, begin: int, end: int, fit: FloatArray) -> None:
     """Give points that are one block their event rate."""
     W, S = 0.0, 0.0
     for i in range(begin, end):
@@ -178,7 +176,7 @@ def solve(
     budget: int,
     fit: FloatArray,
     spare: Spare,
-) -> list[Segment]:  # pragma: no cover - compiled
+) -> list[Segment]:
     """Fit points begin ... end - 1 by recursive maximal upper sets (Theorem A.5); ``at`` says where in ``fit`` each stands.
 
     The points are rearranged. Once more than ``budget`` points were looked at, counting those of each split, the parts that
@@ -213,7 +211,7 @@ def corners(
     fit: FloatArray,
     n_ranks: int,
     found: BoolArray,
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Find the points at which the fit is higher than at all others at or below their score and rank.
 
     Assumes points ordered by score, equal scores by rank; the lowest value of all is taken to hold everywhere.
@@ -233,7 +231,7 @@ def envelopes(
     l: IntArray,  # noqa: E741 - the paper's letter
     fit: FloatArray,
     n_ranks: int,
-) -> tuple[IntArray, FloatArray, FloatArray]:  # pragma: no cover - compiled
+) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return, rank after rank, the steps of the largest fit of the corners at or below a score and a rank.
 
     Assumes corners ordered by score, equal scores by rank, with 1 <= l <= n_ranks; the first has the lowest value. Steps of
@@ -275,7 +273,7 @@ def increments(
     share: bool,
     spread: bool,
     result: FloatArray,
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Write to ``result`` what the map gives each class: the increase from rank to rank, 0 before the first and 1 at the last.
 
     Assumes rows of ``order`` that sort the classes from the highest probability on, the sums that are ``reached`` with each of

@@ -22,7 +22,7 @@ NEAR = 2.0**-20
 
 
 @kernel
-def beside(s: float, b: np.uint64, edges: FloatArray) -> np.uint64:  # pragma: no cover - compiled
+def beside(s: float, b: np.uint64, edges: FloatArray) -> np.uint64:
     """Return the bin (edges[b], edges[b + 1]] of a score next to an edge: it is b, or the one before or after it.
 
     The comparisons are added up: a branch between them would be mispredicted in every other row of rounded scores.
@@ -38,7 +38,7 @@ def add_column(
     count: CountArray,
     events: CountArray,
     scores: FloatArray,
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Add rows, events and scores to the bins (edges[b], edges[b + 1]], one row after the other.
 
     Assumes 0 <= p <= 1, and bins + 2 edges, within rounding of b / bins but for the first, -inf, and the last two, inf.
@@ -61,7 +61,7 @@ def add_column(
 @kernel
 def add_classes(
     prob: FloatArray, label: IntArray, edges: FloatArray, count: CountArray, events: CountArray, scores: FloatArray
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Do the same for each column j of a table in single or double precision, with bin b in place j * bins + b.
 
     The event of a column is that it is that of the label.
@@ -85,7 +85,7 @@ def add_classes(
 
 
 @kernel
-def top_columns(values: FloatArray, top: IntArray) -> None:  # pragma: no cover - compiled
+def top_columns(values: FloatArray, top: IntArray) -> None:
     """Write the column of the highest entry of each row, of equal ones the first; no entry is NaN."""
     n, n_classes = values.shape
     for i in range(n):
@@ -100,7 +100,7 @@ def top_columns(values: FloatArray, top: IntArray) -> None:  # pragma: no cover 
 
 
 @kernel
-def categorical(cumulative: FloatArray, u: FloatArray) -> IntArray:  # pragma: no cover - compiled
+def categorical(cumulative: FloatArray, u: FloatArray) -> IntArray:
     """Return for each u[r, i] the first class of row i whose cumulative probability exceeds it, by bisection.
 
     Assumes cumulative (n, K) with non-decreasing rows, 0 <= u < 1; what rounding leaves over goes to the last class.
@@ -124,7 +124,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 @kernel
-def bin_of(p: float, edges: FloatArray) -> np.uint64:  # pragma: no cover - compiled
+def bin_of(p: float, edges: FloatArray) -> np.uint64:
     """Return the bin (edges[b], edges[b + 1]] of p in [0, 1], the first also its lower edge; edges[b] = b / bins."""
     b = min(np.uint64(p * (edges.size - 1)), np.uint64(edges.size - 2))
     # The product is rounded, and so are the edges: they have the last word, and are one bin away at most.
@@ -139,7 +139,7 @@ def bin_of(p: float, edges: FloatArray) -> np.uint64:  # pragma: no cover - comp
 @kernel
 def column_cells(
     score: FloatArray, outcome: BoolArray, edges: FloatArray, upper: BoolArray, units: FloatArray, scores: FloatArray
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Add rows to units[y, b], which is (count, sum of m, sum of m²), and their scores to scores[b].
 
     m is p in the bins that are not ``upper`` and 1 - p in those that are. Assumes 0 <= p <= 1 and edges[b] = b / bins.
@@ -158,7 +158,7 @@ def column_cells(
 @kernel
 def class_cells(
     prob: FloatArray, label: IntArray, edges: FloatArray, upper: BoolArray, units: FloatArray, scores: FloatArray
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Add each class j of each row to units[y, j, b], y whether it is the true one, and its p to scores[j, b].
 
     Entries of ``units`` are (count, sum of m, sum of m²); assumptions are those of `column_cells`.
@@ -180,7 +180,7 @@ def class_cells(
 @kernel
 def top_cells(
     prob: FloatArray, label: IntArray, edges: FloatArray, upper: BoolArray, units: FloatArray, scores: FloatArray
-) -> None:  # pragma: no cover - compiled
+) -> None:
     """Add the highest probability of each row, of equal ones the first, to units[y, j, b], and to scores[[j, -1], b].
 
     j is its class, and y whether that is the true one; assumptions are those of `column_cells`.
@@ -206,9 +206,7 @@ def top_cells(
 
 
 @kernel
-def same_label_sums(
-    k: FloatArray, a: IntArray, b: IntArray, n_classes: int
-) -> FloatArray:  # pragma: no cover - compiled
+def same_label_sums(k: FloatArray, a: IntArray, b: IntArray, n_classes: int) -> FloatArray:
     """Sum k[i, j] over the pairs with a[d, i] == b[d, j], for each draw d.
 
     Assumes labels in 0..n_classes - 1; k has a row for each column of a and a column for each column of b.

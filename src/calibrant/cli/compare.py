@@ -19,14 +19,7 @@ from calibrant._core.result import shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
 from calibrant.assessment.compared_rows import groups_of, periods_of, require_same_classes
-from calibrant.assessment.comparison import (
-    Comparison,
-    Pairing,
-    compare,
-    comparison_of,
-    differences_of,
-    metrics_of,
-)
+from calibrant.assessment.comparison import Comparison, Pairing, compare, comparison_of, differences_of, metrics_of
 from calibrant.assessment.held_out import CrossValidation, maker_of, named_calibrators
 from calibrant.assessment.table import Assessment, assess
 from calibrant.calibrators.temperature import TemperatureScaling

@@ -321,10 +321,8 @@ def draw_frame(ax: Any, classes: Sequence[str], colours: Sequence[str], *, marke
         # Below points: certain forecasts lie here.
         ax.plot(*at[:, None], marker=marker, color=colour, zorder=2.5, **CORNER)
         side = {"ha": "center", "va": "top" if below else "bottom", "textcoords": "offset points", "parse_math": False}
-        words, away = (
-            drawing.cut(name, BESIDE, lines=2) if below else drawing.cut(name, ABOVE),
-            -AWAY if below else AWAY,
-        )
+        words = drawing.cut(name, BESIDE, lines=2) if below else drawing.cut(name, ABOVE)
+        away = -AWAY if below else AWAY
         ax.annotate(words, tuple(at), (0, away), **side)
     ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.14, TRIANGLE[2, 1] + 0.12))
     ax.set_axis_off()

@@ -436,9 +436,7 @@ class ExactCandidates(Candidates):
 
         starts = np.flatnonzero(first_of_equal(rows.prob))
         sums = np.add.reduceat(rows.weight[:, None] * np.eye(3)[rows.label], starts)
-        most = (starts.size + 2) * (
-            starts.size + 1
-        ) // 2 - 3  # in how many ways a point parts forecasts of three classes
+        most = (starts.size + 2) * (starts.size + 1) // 2 - 3  # ways in which a point parts forecasts of three classes
         gamma, gain = np.empty((most, 3)), np.empty(most)
         found = splits_of_three(rows.prob[starts], sums, gamma, gain)
         return Measured(gamma[:found], gain[:found])

@@ -496,10 +496,8 @@ def require_document(document: Any, where: str) -> dict[str, Any]:
     """Return a document whose format, version, depth and checksum are right."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"{where} must be a calibrator file; it holds something else. Make one with `calibrant fit`.")
-    version, library = (
-        document.get("version"),
-        " ".join(str(document.get("library", "an unknown library")).split())[:40],
-    )
+    version = document.get("version")
+    library = " ".join(str(document.get("library", "an unknown library")).split())[:40]
     if not is_whole(version) or version < 1:
         must, got = f"{where} must have a version from 1 to {VERSION}", f"{version!r:.40} (written by {library})"
         refuse(must, got=got, hint="Fit anew")

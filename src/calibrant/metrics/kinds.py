@@ -253,10 +253,6 @@ class Metric(Entry, ABC):
         rows = (rng.integers(0, a.size, a.size) for _ in range(n_resamples))
         return np.array([self._between(a.taken(drawn), b and b.taken(drawn)) for drawn in rows])
 
-    def losses(self, problem: Problem) -> FloatArray | None:
-        """Return the values of the rows, shape (n,), of which it is the mean; None where it is no mean over rows."""
-        return None
-
     def row_differences(self, a: Problem, b: Problem) -> FloatArray | None:
         """Return by how much the values of the rows differ, shape (n,); None where it is no mean over rows."""
         return None
