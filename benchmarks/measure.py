@@ -68,7 +68,7 @@ def installed(contenders: Sequence[Contender], *data: Any) -> tuple[dict[str, Ca
         except ImportError as error:
             if contender.module == OURS:
                 raise
-            skipped.append(f"{contender.name}: skipped, {error}")
+            skipped.append(f"{contender.name}: skipped, {str(error).partition(' (/')[0]}")  # not where it lies
     return calls, skipped
 
 

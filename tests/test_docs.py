@@ -111,6 +111,10 @@ def test_a_guarantee_too_few_and_one_too_many_are_found(tmp_path):
     assert "intercept does not declare 'ROC-hull preserving', and no forecast of this test breaks it" in said
 
 
+def test_no_page_names_a_folder_of_the_machine_that_wrote_it():
+    assert [page for page, text in PAGES.items() if "site-packages" in text or "/.venv" in text] == []
+
+
 def test_every_page_is_reached_from_the_front_page():
     reached = shelves.reached("index")
     assert sorted(set(reached)) == sorted(reached), "a page stands in one table of contents"

@@ -161,4 +161,4 @@ def test_points_in_space_are_exactly_those_of_the_results_and_the_veil_is_the_fi
     assert len(faces) == len(named["before"].facet)
     assert words(ax) == ["before", "after"]
     labels = [axis.get_label_text() for axis in (ax.xaxis, ax.yaxis, ax.zaxis)]
-    assert labels == [f"share of class {k} told right" for k in range(3)]
+    assert labels == [f"recall of class {k}" for k in range(3)]

@@ -413,7 +413,7 @@ def plot_roc_surface(results: RocSurface | Mapping[str, RocSurface], *, ax: Any 
         alpha = 0.55 if number == 0 and len(named) > 1 else 1.0
         ax.scatter(*result.share.T, label=name or None, alpha=alpha, **look)
     limits = dict.fromkeys(("xlim", "ylim", "zlim"), (0, 1))
-    words = [f"share of class {drawing.cut(name, LETTERS)} told right" for name in classes]
+    words = [f"recall of class {drawing.cut(name, LETTERS)}" for name in classes]
     ax.set(**limits, **dict(zip(("xlabel", "ylabel", "zlabel"), words, strict=True)))
     ax.set(xticks=TICKS, yticks=TICKS)
     ax.set_box_aspect((1, 1, 1), zoom=0.92)

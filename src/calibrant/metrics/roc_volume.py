@@ -622,7 +622,7 @@ def volume_under_surface_score(
     Notes
     -----
     A threshold gamma of sum one tells row p the class k where p_k - gamma_k is largest. The point of gamma on the surface
-    is the share of each class that is told right.
+    is the recall of each class.
 
     The hull is that of the surface and the origin: what decisions drawn between thresholds reach. It is in [1 / K!, 1]: 1 /
     K! if all forecasts are equal, 1 if some threshold tells all rows right.
