@@ -435,9 +435,6 @@ FIXED = "temp"
 FOR_THE_MAP = 1.0
 """Log-odds of the map against the prediction itself, where the evidence is equal."""
 
-SEVERAL_THREADS = 1 << 20
-"""Rows times weights from which maps and folds are fitted side by side."""
-
 FULL_GAIN, FOLD_GAIN = (1e-10, 1e-7, 1e-1), (1e-4, 1e-1, 50.0)
 """Gain in nats of all rows that the last step of a fit to all rows, and to those outside a fold, promises: in double precision;
 in single; and in single where each step is Newton's own, so that the gain of the next one is about the square."""
@@ -468,7 +465,7 @@ class Pool:
         self.ridges = np.exp(self.log_precisions)[:, model.group]
         factors = [curvature.with_ridge(ridge) for ridge in self.ridges]
         self.factors = [factored.for_part(1.0 - 1.0 / N_FOLDS) for factored in factors] if len(path) > 1 else factors
-        self.n_workers = n_processors() if len(logit.weight) * logit.size >= SEVERAL_THREADS else 1
+        self.n_workers = n_processors() if len(logit.weight) * logit.size >= laplace.SEVERAL_THREADS else 1
 
         def fit(known: tuple[FloatArray, laplace.Solvable]) -> Minimum[laplace.Penalised]:
             return laplace.refitted(logit, evidence.w, *known, FULL_GAIN[self.exact], renews=True)

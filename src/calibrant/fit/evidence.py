@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dtrtri
 from scipy.special import expit
 
 from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.rows import BoolArray, IntArray
+from calibrant._core.threads import in_order, n_processors
 from calibrant.fit.log_loss import between_classes, blocks_of_classes, products, softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise
 
@@ -111,16 +113,16 @@ class SameForAll:
         """Number of features."""
         return int(self.rows.shape[1])
 
-    def scores(self, weights: FloatArray) -> FloatArray:
-        """Return what weights, shape (K, F), add to the scores, shape (n, K)."""
-        return self.rows @ weights.T
+    def scores(self, weights: FloatArray, some: slice = slice(None)) -> FloatArray:
+        """Return what weights, shape (K, F), add to the scores of some rows, shape (n, K)."""
+        return self.rows[some] @ weights.T
 
-    def pulled(self, residual: FloatArray) -> FloatArray:
-        """Return the sums of residuals, shape (n, K), times features, shape (K, F), in double precision.
+    def pulled(self, residual: FloatArray, some: slice = slice(None)) -> FloatArray:
+        """Return the sums of residuals of some rows, shape (n, K), times features, shape (K, F), in double precision.
 
         The residuals of each row sum to zero, and so do these of all classes, but for rounding that is taken off.
         """
-        pulled: FloatArray = (residual.T @ self.rows).astype(np.float64, copy=False)
+        pulled: FloatArray = (residual.T @ self.rows[some]).astype(np.float64, copy=False)
         pulled -= pulled.mean(axis=0)
         return pulled
 
@@ -148,16 +150,16 @@ class OwnOfClass:
         """Number of features."""
         return len(self.own)
 
-    def scores(self, weights: FloatArray) -> FloatArray:
-        """Return what weights add to the scores."""
-        scores: FloatArray = self.own[0] * weights[:, 0]
-        for feature, weight in zip(self.own[1:], weights.T[1:], strict=True):
+    def scores(self, weights: FloatArray, some: slice = slice(None)) -> FloatArray:
+        """Return what weights add to the scores of some rows."""
+        scores: FloatArray = self.own[0, some] * weights[:, 0]
+        for feature, weight in zip(self.own[1:, some], weights.T[1:], strict=True):
             scores += feature * weight
         return scores
 
-    def pulled(self, residual: FloatArray) -> FloatArray:
-        """Return the sums of residuals times features."""
-        return np.asarray(np.einsum("fik,ik->kf", self.own, residual), dtype=np.float64)
+    def pulled(self, residual: FloatArray, some: slice = slice(None)) -> FloatArray:
+        """Return the sums of residuals of some rows times features."""
+        return np.asarray(np.einsum("fik,ik->kf", self.own[:, some], residual), dtype=np.float64)
 
     def blocks(self, weight: FloatArray) -> FloatArray:
         """Return the weighted sums of products."""
@@ -179,17 +181,53 @@ NUMBERS = 1 << 21
 """Products of two features, and numbers of features, that are worked on at a time."""
 
 
-def weighted_products(rows: FloatArray, weight: FloatArray) -> FloatArray:
+def weighted_products(rows: FloatArray, weight: FloatArray, n_workers: int = 1) -> FloatArray:
     """Return the sums over rows of weights, shape (K, n), times the products of the row's numbers, shape (K, F, F)."""
     (n, size), (f, g) = rows.shape, np.triu_indices(rows.shape[1])
-    found = np.zeros((len(weight), len(f)), rows.dtype)
-    step = max(1, NUMBERS // max(len(f), 1))
-    for start in range(0, n, step):
-        part = np.ascontiguousarray(rows[start : start + step].T)
-        found += weight[:, start : start + step] @ products(part, part, 0).T
-    blocks = np.empty((len(weight), size, size), rows.dtype)
-    blocks[:, f, g] = blocks[:, g, f] = found
-    return blocks
+
+    def of(some: slice) -> FloatArray:
+        part = np.ascontiguousarray(rows[some].T)
+        return weight[:, some] @ products(part, part, 0).T
+
+    found = np.empty((len(weight), size, size), rows.dtype)
+    found[:, f, g] = found[:, g, f] = summed(of, (n, max(len(f), 1)), n_workers, NUMBERS)
+    return found
+
+
+# Rows of a softmax block by block, in several threads
+
+
+MOST_AT_A_TIME = 1 << 17
+"""Numbers of a table that are worked on at a time: they stay in the processor's cache."""
+
+
+def summed(of: Callable[[slice], FloatArray], shape: tuple[int, ...], n_workers: int, most: int = 0) -> FloatArray:
+    """Return the sum of what a function gives of the rows of a table of this shape, a block at a time, by so many threads.
+
+    Blocks are added up in their order, so that any number of threads finds the same digits.
+    """
+    found: Iterable[Any] = in_order(of, blocks(shape[0], shape[1], most or MOST_AT_A_TIME), n_workers)
+    return np.asarray(sum(found))
+
+
+def scores_of(w: FloatArray, shared: FloatArray, table: FeatureTable, rows: slice) -> FloatArray:
+    """Return what weights, shape (d,), add to the scores of some rows, shape (n, K)."""
+    n_shared, _, n_classes = shared.shape
+    scores = (w[:n_shared] @ flat_of(shared, rows)).reshape(-1, n_classes)
+    scores += table.scores(w[n_shared:].reshape(n_classes, -1), rows)
+    return scores
+
+
+def pulled_by(residual: FloatArray, shared: FloatArray, table: FeatureTable, rows: slice) -> FloatArray:
+    """Return the sums of residuals of some rows, shape (n, K), times all features, shape (d,), in double precision."""
+    of_shared = flat_of(shared, rows) @ residual.ravel()
+    return np.concatenate([of_shared, table.pulled(residual, rows).ravel()]).astype(np.float64, copy=False)
+
+
+def flat_of(shared: FloatArray, rows: slice) -> FloatArray:
+    """Return shared features of some rows, shape (S, n K), which is no copy."""
+    n_shared, _, n_classes = shared.shape
+    return shared.reshape(n_shared, -1)[:, rows.start * n_classes : rows.stop * n_classes]
 
 
 # The blocks  X_j' diag(c_j) X_j + diag(ridge_j)  of the classes: their inverses applied, with diagonals and determinants
@@ -228,15 +266,23 @@ class FewDirections:
     """
 
     def __init__(
-        self, rows: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArray, ridge: FloatArray
+        self,
+        rows: FloatArray,
+        own: IntArray,
+        doubt: FloatArray,
+        total: FloatArray,
+        ridge: FloatArray,
+        n_workers: int = 1,
     ) -> None:
         base = np.median(ridge, axis=0)
         self.scale = 1.0 / np.sqrt(base)
         scaled = rows * self.scale.astype(rows.dtype)
-        self.common, self.beyond, inner = _seen(scaled, own, doubt, total * np.outer(self.scale, self.scale))
+        total = total * np.outer(self.scale, self.scale)
+        self.common, self.beyond, inner = _seen(scaled, own, doubt, total, n_workers)
         self.roots = inverse_roots(inner, np.ones(inner.shape[:2]))
-        self.held = np.eye(inner.shape[1]) - self.roots.mT @ self.roots
+        self.held = (np.eye(inner.shape[1]) - self.roots.mT @ self.roots).astype(rows.dtype, copy=False)
         self.base, self.inner, self.squares, self.shape = base, inner, (doubt, scaled), ridge.shape
+        self.n_workers = n_workers
         # The ridge of one weight of each class is another.
         apart = ridge - base
         self.other = np.abs(apart).argmax(axis=1)
@@ -249,15 +295,17 @@ class FewDirections:
 
     def _along(self, part: FloatArray) -> FloatArray:
         """Return the diagonals of  V_j P_j V_j',  shape (K, F), of parts P, shape (K, r + m, r + m)."""
-        n = self.common.shape[1]
-        of_common, of_own = part[:, :n, :n], self.beyond @ part[:, n:, n:] + 2.0 * self.common @ part[:, :n, n:]
-        return np.asarray(np.vecdot(self.common @ of_common, self.common) + np.vecdot(of_own, self.beyond))
+        n, common = self.common.shape[1], self.common
+        of_common, of_own = part[:, :n, :n], self.beyond @ part[:, n:, n:] + 2.0 * common @ part[:, :n, n:]
+        along: FloatArray = np.vecdot(common @ of_common, common) + np.vecdot(of_own, self.beyond)
+        return along.astype(np.float64, copy=False)
 
     @cached_property
     def rest(self) -> FloatArray:
         """What rows say of each weight beyond the directions, in units of the prior."""
         doubt, scaled = self.squares
-        return np.maximum(np.asarray(doubt @ scaled**2, dtype=np.float64) - self._along(self.inner), 0.0)
+        seen = summed(lambda rows: doubt[:, rows] @ scaled[rows] ** 2, scaled.shape, self.n_workers)
+        return np.maximum(seen - self._along(self.inner), 0.0)
 
     @cached_property
     def inverse_diagonal(self) -> FloatArray:
@@ -281,7 +329,7 @@ class FewDirections:
         return np.asarray(first - self.factor[:, None] * other * self.column)
 
     def _without_change(self, right: FloatArray) -> FloatArray:
-        scaled, n_common = right * self.scale, self.common.shape[1]
+        scaled, n_common = (right * self.scale).astype(self.held.dtype, copy=False), self.common.shape[1]
         beyond = (scaled[:, None, :] @ self.beyond)[:, 0, :]
         along = np.concatenate([scaled @ self.common, beyond], axis=1)
         held = (self.held @ along[:, :, None])[:, :, 0]
@@ -291,19 +339,20 @@ class FewDirections:
 
 
 def _seen(
-    scaled: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArray
+    scaled: FloatArray, own: IntArray, doubt: FloatArray, total: FloatArray, n_workers: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return orthonormal directions of all classes, (F, r), and of each, (K, F, m), and its block, (K, r + m, r + m)."""
-    values, vectors = np.linalg.eigh(total)
-    common = vectors[:, (values > RESOLVED * len(doubt)) & (np.arange(len(values)) >= len(values) - MOST_DIRECTIONS)]
-    beyond, mixed = _beyond(common, own)
-    kind, n_common = scaled.dtype, common.shape[1]
-    turned = scaled @ common.astype(kind)
-    of_own = np.ascontiguousarray(scaled.T)[own] - np.tensordot(common[own].astype(kind), turned, axes=(2, 1))
-    of_own = mixed.transpose(0, 2, 1).astype(kind) @ of_own
+    kind, least = scaled.dtype, RESOLVED * len(doubt)
+    _, vectors = eigh(total.astype(kind), subset_by_value=(least, np.inf), check_finite=False)
+    common = vectors[:, -MOST_DIRECTIONS:].astype(np.float64)
+    beyond, mixed = (one.astype(kind, copy=False) for one in _beyond(common, own))
+    common, n_common = common.astype(kind, copy=False), common.shape[1]
+    turned = scaled @ common
+    of_own = np.ascontiguousarray(scaled.T)[own] - np.tensordot(common[own], turned, axes=(2, 1))
+    of_own = mixed.transpose(0, 2, 1) @ of_own
     weighted = of_own * doubt[:, None, :]
-    inner = np.empty((len(own), n_common + own.shape[1], n_common + own.shape[1]))
-    inner[:, :n_common, :n_common] = weighted_products(turned, doubt)
+    inner = np.empty((len(own), n_common + own.shape[1], n_common + own.shape[1]), kind)
+    inner[:, :n_common, :n_common] = weighted_products(turned, doubt, n_workers)
     inner[:, n_common:, :n_common] = np.tensordot(weighted, turned, axes=(2, 0))
     inner[:, :n_common, n_common:] = inner[:, n_common:, :n_common].transpose(0, 2, 1)
     inner[:, n_common:, n_common:] = weighted @ of_own.transpose(0, 2, 1)
@@ -424,7 +473,9 @@ MOST_PRODUCTS, RESIDUAL, OF_STEP = 60, 1e-2, 3e-2
 after which others follow."""
 
 
-def curvature_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArray, table: FeatureTable) -> Curvature:
+def curvature_of_softmax(
+    prob: FloatArray, weight: FloatArray, shared: FloatArray, table: FeatureTable, n_workers: int = 1
+) -> Curvature:
     """Return the second derivatives at probabilities, shape (n, K), of rows with these weights.
 
     Parameters
@@ -441,40 +492,45 @@ def curvature_of_softmax(prob: FloatArray, weight: FloatArray, shared: FloatArra
     size = len(shared) + prob.shape[1] * table.n_features
     if size <= MOST_DENSE and not isinstance(table, OwnOfClass):
         return DenseCurvature(matrix_of_softmax(prob, weight, shared, table))
-    return SoftmaxCurvature(prob, weight, shared, table)
+    return SoftmaxCurvature(prob, weight, shared, table, n_workers)
 
 
 class SoftmaxCurvature:
-    """Products with H, and its blocks."""
+    """Products with H, and its blocks; so many threads work at them."""
 
     most_inner, far, tolerance = 1, 0.1, 2.0
 
-    def __init__(self, prob: FloatArray, weight: FloatArray, shared: FloatArray, table: FeatureTable) -> None:
+    def __init__(
+        self, prob: FloatArray, weight: FloatArray, shared: FloatArray, table: FeatureTable, n_workers: int = 1
+    ) -> None:
         self.prob, self.shared, self.table = prob.astype(shared.dtype, copy=False), shared, table
-        self.weight, self.flat = weight, shared.reshape(len(shared), -1)
+        self.weight, self.n_workers = weight, n_workers
         self.weighted = (weight[:, None] * prob).astype(shared.dtype, copy=False)
 
     def times(self, w: FloatArray) -> FloatArray:
         """Return H w."""
-        n_shared, (n, n_classes) = len(self.shared), self.prob.shape
         w = w.astype(self.shared.dtype, copy=False)
-        scores = (w[:n_shared] @ self.flat).reshape(n, n_classes)
-        scores += self.table.scores(w[n_shared:].reshape(n_classes, -1))
-        scores -= np.vecdot(scores, self.prob)[:, None]
-        scores *= self.weighted
-        pulled = [self.flat @ scores.ravel(), self.table.pulled(scores).ravel()]
-        return np.concatenate(pulled).astype(np.float64, copy=False)
+
+        def of(rows: slice) -> FloatArray:
+            scores = scores_of(w, self.shared, self.table, rows)
+            scores -= np.vecdot(scores, self.prob[rows])[:, None]
+            scores *= self.weighted[rows]
+            return pulled_by(scores, self.shared, self.table, rows)
+
+        return summed(of, self.prob.shape, self.n_workers)
 
     @cached_property
     def of_shared(self) -> FloatArray:
         """Block of the shared features, shape (S, S)."""
-        (size, n, n_classes), found = self.shared.shape, np.zeros((len(self.shared), len(self.shared)))
-        for rows in blocks(n, size * n_classes):
-            part = self.shared[:, rows]
+        size, n, n_classes = self.shared.shape
+
+        def of(rows: slice) -> FloatArray:
+            part = np.ascontiguousarray(self.shared[:, rows])
             mean = np.vecdot(part, self.prob[rows])
-            found += (part * self.weighted[rows]).reshape(size, -1) @ part.reshape(size, -1).T
-            found -= (mean * self.weight[rows]) @ mean.T
-        return found
+            found: FloatArray = (part * self.weighted[rows]).reshape(size, -1) @ part.reshape(size, -1).T
+            return np.asarray(found - (mean * self.weight[rows]) @ mean.T, dtype=np.float64)
+
+        return summed(of, (n, size * n_classes), self.n_workers)
 
     @cached_property
     def border(self) -> FloatArray:
@@ -495,15 +551,19 @@ class SoftmaxCurvature:
     @cached_property
     def total(self) -> FloatArray:
         """Sum of the blocks of the classes, shape (F, F)."""
-        rows = cast(SameForAll, self.table).rows
-        half = rows * np.sqrt(np.maximum(self.doubt.sum(axis=0), 0.0))[:, None]
-        # Of a matrix and its own transpose NumPy works out one half.
-        return np.asarray((half.T @ half).astype(np.float64))
+        rows, doubt = cast(SameForAll, self.table).rows, np.sqrt(np.maximum(self.doubt.sum(axis=0), 0.0))
+
+        def of(some: slice) -> FloatArray:
+            half = rows[some] * doubt[some, None]
+            # Of a matrix and its own transpose NumPy works out one half.
+            return np.asarray(half.T @ half, dtype=np.float64)
+
+        return summed(of, rows.shape, self.n_workers)
 
     def of_classes(self, ridge: FloatArray) -> WholeBlocks | FewDirections:
         """Return the blocks with a ridge, shape (K, F)."""
         if isinstance(self.table, SameForAll) and self.table.n_features > MOST_WHOLE:
-            return FewDirections(self.table.rows, self.table.own, self.doubt, self.total, ridge)
+            return FewDirections(self.table.rows, self.table.own, self.doubt, self.total, ridge, self.n_workers)
         return WholeBlocks(self.whole, ridge)
 
     def with_ridge(self, ridge: FloatArray) -> BlockSolvable:
@@ -643,6 +703,10 @@ class TwoClasses:
         """Return second derivatives, as a matrix."""
         return DenseCurvature(self.features.T @ ((self.weight * prob * (1.0 - prob))[:, None] * self.features))
 
+    def by(self, n_workers: int) -> TwoClasses:
+        """Return the same: there is little to do."""
+        return self
+
     def part(self, rows: slice | IntArray) -> TwoClasses:
         """Return that of some rows."""
         return TwoClasses(self.offset[rows], self.features[rows], self.occurred[rows], self.weight[rows])
@@ -657,6 +721,7 @@ class ManyClasses:
     table: FeatureTable
     label: IntArray
     weight: FloatArray
+    n_workers: int = 1
 
     @property
     def size(self) -> int:
@@ -670,26 +735,32 @@ class ManyClasses:
 
     def at(self, w: FloatArray) -> Look:
         """Evaluate."""
-        n_shared, (n, n_classes), w = len(self.shared), self.offset.shape, w.astype(self.shared.dtype, copy=False)
-        scores = (w[:n_shared] @ self.shared.reshape(n_shared, -1)).reshape(n, n_classes)
-        scores += self.table.scores(w[n_shared:].reshape(n_classes, -1))
-        scores += self.offset
-        prob, at_label = scores, (np.arange(n), self.label)
-        loss = softmax_in_place(prob, self.label).astype(np.float64, copy=False)
-        residual = self.weight.astype(prob.dtype, copy=False)[:, None] * prob
-        residual[at_label] -= self.weight
-        shared = self.shared.reshape(n_shared, -1) @ residual.ravel()
-        gradient = np.concatenate([shared, self.table.pulled(residual).ravel()]).astype(np.float64, copy=False)
+        w, prob, loss = w.astype(self.shared.dtype, copy=False), np.empty_like(self.offset), np.empty(len(self.weight))
+
+        def of(rows: slice) -> FloatArray:
+            part, label, weight = prob[rows], self.label[rows], self.weight[rows]
+            np.add(scores_of(w, self.shared, self.table, rows), self.offset[rows], out=part)
+            loss[rows] = softmax_in_place(part, label)
+            residual = weight.astype(prob.dtype, copy=False)[:, None] * part
+            residual[np.arange(len(part)), label] -= weight
+            return pulled_by(residual, self.shared, self.table, rows)
+
+        gradient = summed(of, prob.shape, self.n_workers)
         return Look(self, prob, np.exp(-loss), float(self.weight @ loss), gradient)
 
     def curvature(self, prob: FloatArray) -> Curvature:
         """Return second derivatives: a matrix of few weights; of many, blocks and products."""
-        return curvature_of_softmax(prob, self.weight, self.shared, self.table)
+        return curvature_of_softmax(prob, self.weight, self.shared, self.table, self.n_workers)
+
+    def by(self, n_workers: int) -> ManyClasses:
+        """Return the same, worked on by so many threads."""
+        return replace(self, n_workers=n_workers)
 
     def part(self, rows: slice | IntArray) -> ManyClasses:
         """Return that of some rows."""
         shared = np.ascontiguousarray(self.shared[:, rows])
-        return ManyClasses(self.offset[rows], shared, self.table.part(rows), self.label[rows], self.weight[rows])
+        table, label = self.table.part(rows), self.label[rows]
+        return ManyClasses(self.offset[rows], shared, table, label, self.weight[rows], self.n_workers)
 
 
 Logit = TwoClasses | ManyClasses
@@ -709,6 +780,9 @@ LAST_CHANGE, LAST_LOSS, LAST_GAIN = 0.02, 0.02, 0.05
 in nats of all rows up to `FEW_ROWS`, and in proportion of more."""
 
 FEW_ROWS = 1000
+
+SEVERAL_THREADS = 1 << 20
+"""Rows times weights from which several threads pay."""
 
 FARTHEST, FAR = 2.0, 4.0
 """How far rho moves in one outer iteration, and the promised gain (twice, in nats) above which it does not move. Each kind of
@@ -780,6 +854,8 @@ def most_evident(logit: Logit, group: IntArray, prior: Prior, rows: float = 0.0)
         Rows for which the accuracy is to be enough, if that is more than there are.
     """
     w, rho, n = np.zeros(logit.size), prior.mean.copy(), len(logit.weight)
+    if n * logit.size >= SEVERAL_THREADS:
+        logit = logit.by(n_processors())
     rows = max(rows, float(n))
     if n * logit.size >= MANY and n >= MANY_ROWS:
         of_part = most_evident(logit.part(slice(None, None, ONE_IN)), group, prior, rows)
