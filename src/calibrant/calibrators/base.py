@@ -410,7 +410,7 @@ def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
 # The kinds of calibrators: a map of one score, of the log-odds of one event, or of the whole simplex
 
 
-HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -745.0
+HIGHEST_LOGIT, LOWEST_LOGIT = 36.7, -709.7
 """Beyond these the logistic function is 1 and 0 to the last digit."""
 
 MOST_LOG_ODDS = 700.0
@@ -457,9 +457,9 @@ class BinaryCalibrator(Calibrator):
             lost = problem.logit[(problem.logit > HIGHEST_LOGIT) | (problem.logit < LOWEST_LOGIT)]
             if np.unique(lost).size > 1:
                 warn(
-                    f"logits beyond {HIGHEST_LOGIT:g} are one probability, 1, to {type(self).__name__}; got {lost.size} of "
-                    f"{problem.size}, up to {np.abs(lost).max():g}. Divide them by a number, or take a method of log-odds such "
-                    "as PlattScaling."
+                    f"logits above {HIGHEST_LOGIT:g} are one probability to {type(self).__name__}, and so are those below "
+                    f"{LOWEST_LOGIT:g}; got {lost.size} of {problem.size}, up to {np.abs(lost).max():g}. Divide them by a "
+                    "number, or take a method of log-odds such as PlattScaling."
                 )
         self._fit(problem)
 
