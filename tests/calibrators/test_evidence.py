@@ -10,7 +10,7 @@ from scipy.special import expit, logit, ndtri, softmax
 from calibrant import TemperatureScaling, load_digits_forecast, log_loss
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Forecast
-from calibrant.calibrators import EvidenceScaling
+from calibrant.calibrators import EvidenceScaling, evidence_features
 from calibrant.calibrators import evidence as bands
 from calibrant.calibrators.evidence_features import standard_of, weighted_quantiles
 from calibrant.fit import evidence as evidence
@@ -35,8 +35,10 @@ def drawn(n, k, seed=0):
     return softmax(1.6 * scores, axis=1), label
 
 
-@pytest.mark.parametrize("k", [2, 3])
-def test_the_fast_form_is_that_of_the_definition(k, patient):
+@pytest.mark.parametrize(("k", "with_prob"), [(2, 50), (3, 50), (3, 2)])
+def test_the_fast_form_is_that_of_the_definition(k, with_prob, patient, monkeypatch):
+    for module in (twin, evidence_features):
+        monkeypatch.setattr(module, "MOST_WITH_PROB", with_prob)
     prob, label = drawn(60, k)
     weight = np.random.default_rng(1).uniform(1.0, 4.0, 60)
     new = drawn(20, k, seed=2)[0]
@@ -366,6 +368,7 @@ def test_of_many_classes_two_maps_are_mixed(k, n_maps):
     prob = rng.dirichlet(np.ones(k), 200)
     scaling = EvidenceScaling(pool="folds", labels=range(k)).fit(prob, rng.integers(0, k, 200))
     assert len(scaling.weights_) == n_maps + 1
+    assert ("prob" in scaling.groups_) == (k == 151)
 
 
 def test_counts_of_more_rows_than_sums_can_tell_are_fitted_as_fewer():

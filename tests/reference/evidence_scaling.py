@@ -102,6 +102,9 @@ def design_of_two(z, weight, new):
     return np.stack([np.zeros((len(new), len(names))), np.stack(columns, axis=1)], axis=1), list(names)
 
 
+MOST_WITH_PROB = 50
+
+
 def design_of_many(z, weight, new):
     """The same of three classes or more."""
     k = z.shape[1]
@@ -121,7 +124,7 @@ def design_of_many(z, weight, new):
     for j in range(k):
         own = [("bias", np.ones(len(new)))]
         own += [("slope" if i == j else "mat", centred[:, i]) for i in range(k)]
-        own += [("prob", prob[:, i]) for i in range(k)]
+        own += [("prob", prob[:, i]) for i in range(k) if k <= MOST_WITH_PROB]
         own += [("sqz", 0.1 * centred[:, i] ** 2) for i in range(k)]
         for name, column in own:
             names.append(name)
@@ -189,6 +192,7 @@ def prior_of(k, exponent):
     many = {"temp": (4, 0, 0, 0.5), "curve": (3.30, 0.01, -0.64, 2.03), "row": (2.62, 1.07, -0.31, 1.84)}
     many |= {"bias": (2.84, 1.43, -0.85, 2.13), "slope": (4.67, 1.45, -0.97, 1.90), "mat": (4.08, 0.32, -0.46, 2.05)}
     many |= {"prob": (1.90, -0.21, -0.40, 1.86), "sqz": (4.19, 0.91, -1.60, 2.50)}
+    many = {h: one for h, one in many.items() if h != "prob" or k <= MOST_WITH_PROB}
     return {h: (a + b * size + c * x, s) for h, (a, b, c, s) in (two if k == 2 else many).items()}
 
 

@@ -22,7 +22,9 @@ from calibrant._core.threads import in_order, n_processors
 from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
 from calibrant.calibrators.evidence_features import (
     LEAST_LOG,
+    MANY_CLASSES,
     MOST_INTERACTING,
+    TWO_CLASSES,
     ClassFeatures,
     Features,
     Hinges,
@@ -182,7 +184,7 @@ class BayesFactor:
         z = Standard(1.0, 0.0, UNIFORM).of(forecast)
         prob, n_classes = np.exp(z), z.shape[1]
         shared, table, names = _features(z, weight)
-        groups = groups_of(n_classes)
+        groups = TWO_CLASSES if n_classes == 2 else MANY_CLASSES
         group = np.array([list(groups).index(name) for name in names])
         curvature = laplace.SoftmaxCurvature(prob, weight, shared, table)
         hessian = np.stack([curvature.times(unit) for unit in np.eye(len(names))])
@@ -411,8 +413,8 @@ def parts_of(
         columns = np.column_stack([place, *features.curve.of(place)])
         if own.shape[1]:
             bias = own[:, 0] - own[:, 0].mean()
-            every = own.shape[1] == 1 + 3 * n_classes
-            interaction = (own[:, 1 : 1 + n_classes] if every else np.diag(own[:, 1])) / features.unit[0]
+            interaction = own[:, 1 : 1 + n_classes] if own.shape[1] > n_classes else np.diag(own[:, 1])
+            interaction = interaction / features.unit[0]
     curve = columns @ (share @ maps.shared)[: columns.shape[1]]
     band = (np.empty(0), np.empty(0)) if posterior is None else posterior.curve(columns, level)
     variance, determined, count = (np.array(column) for column in zip(*groups.values(), strict=True))
@@ -602,7 +604,7 @@ class EvidenceScaling(MulticlassCalibrator):
     approximation of the evidence under a prior that was learned from other forecasts. ``docs/evidence-scaling.md`` has all
     formulas, what was tried, and figures. Beyond 800 weights steps come from conjugate gradients, and variances from a block
     for each class; beyond 150 classes the score of a class depends on its own probability and on the row, and no longer on that
-    of each other class.
+    of each other class; beyond 50 on the logarithms of these alone.
 
     Rows are as much evidence as there are independent ones. Copies, as of rows that were upsampled, are found by their labels
     and count as one row, with a `CalibrationWarning`. Weights that are not whole are (sum of weights)^2 / sum of squares rows

@@ -87,8 +87,9 @@ OF_PROB = 5.0
 
 OF_SQUARE = 0.1
 
-MOST_INTERACTING = 150
-"""Classes up to which the score of a class depends on the probabilities of all others; beyond, on its own."""
+MOST_INTERACTING, MOST_WITH_PROB = 150, 50
+"""Classes up to which the score of a class depends on the log-probabilities of all others, and up to which on their
+probabilities too; beyond the first on its own."""
 
 TINY = 1e-9
 
@@ -161,8 +162,9 @@ class ClassFeatures:
         return centred, (np.exp(z) - self.centre[k : 2 * k]) / self.unit[1], OF_SQUARE * centred**2
 
     def of_rows(self, z: FloatArray) -> FloatArray:
-        """Return features with a weight for each class, shape (n, 1 + 3 K): one, z of each class, q, and z squared."""
-        return np.hstack([np.ones((len(z), 1)), *self._own(z)])
+        """Return features with a weight for each class: one, z of each class, q of up to 50 classes, and z squared."""
+        centred, prob, square = self._own(z)
+        return np.hstack([np.ones((len(z), 1)), centred, *[prob] * (self.n_classes <= MOST_WITH_PROB), square])
 
     def of_classes(self, z: FloatArray) -> FloatArray:
         """Return features of each class itself, shape (4, n, K): one, z, q, and z squared; for more classes than interact."""
@@ -170,18 +172,16 @@ class ClassFeatures:
 
 
 def own_features(n_classes: int) -> IntArray:
-    """Return which features of `of_rows` are made of the probability of each class itself, shape (K, 3)."""
-    return 1 + np.arange(n_classes)[:, None] + n_classes * np.arange(3)
+    """Return which features of `of_rows` are made of the probability of each class itself, shape (K, 2) or (K, 3)."""
+    return 1 + np.arange(n_classes)[:, None] + n_classes * np.arange(2 + (n_classes <= MOST_WITH_PROB))
 
 
 def table_groups(n_classes: int) -> list[list[str]]:
-    """Group of the weight of each feature of `of_rows`, for each class, shape (K, 1 + 3 K), or of `of_classes`, (K, 4)."""
+    """Group of the weight of each feature of `of_rows`, for each class, or of `of_classes`, shape (K, 4)."""
     if n_classes > MOST_INTERACTING:
         return [["bias", "slope", "prob", "sqz"]] * n_classes
-    return [
-        ["bias", *("slope" if k == j else "mat" for k in range(n_classes)), *["prob"] * n_classes, *["sqz"] * n_classes]
-        for j in range(n_classes)
-    ]
+    beside = ["prob"] * n_classes * (n_classes <= MOST_WITH_PROB) + ["sqz"] * n_classes
+    return [["bias", *("slope" if k == j else "mat" for k in range(n_classes)), *beside] for j in range(n_classes)]
 
 
 # Functions of the log-odds of two classes, measured on the calibration rows without their labels
@@ -446,6 +446,8 @@ def groups_of(n_classes: int, *, ordered: bool = False) -> Mapping[str, Normal]:
     """Return the groups of weights; of maps that are to keep the order of classes in a row, those of three classes or more."""
     if ordered:
         return {name: MANY_CLASSES[name] for name in SHARED}
+    if MOST_WITH_PROB < n_classes <= MOST_INTERACTING:
+        return {name: normal for name, normal in MANY_CLASSES.items() if name != "prob"}
     return TWO_CLASSES if n_classes == 2 else MANY_CLASSES
 
 
