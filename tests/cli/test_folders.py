@@ -297,6 +297,13 @@ def test_a_large_file_is_read_whole_where_a_figure_needs_the_rows(run_parts, mon
     run_parts.out(*words, "ece", "--binning", "equal-mass")
 
 
+def test_a_sample_of_all_rows_has_the_figures_of_the_file(run):
+    event, percent = np.array(["no", "yes"])[TRUE], {"p_no": 100 - 100 * PROB, "p_yes": 100 * PROB}
+    write_table("percent.csv", {"label": event, **percent})
+    words = "assess", "percent.csv", "--percent", "--pos-label", "no", "--metrics", "nll,brier"
+    assert run.out(*words, "--sample", 60) == run.out(*words)
+
+
 def test_tests_of_sums_are_run_and_others_take_a_sample(run_parts):
     out, err = run_parts.told("test", "parts", "--resamples", 50)
     assert "note: cox, hosmer-lemeshow, kuiper, kernel need all rows, and are not run: --sample N runs them" in err

@@ -57,9 +57,13 @@ MOST_BINS = 10_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Forecast(ForecastTable):
-    """A forecast read from a file, and what the words of a command, ``asked``, say of it."""
+    """A forecast read from a file, and what the words of a command, ``asked``, say of it.
+
+    Of a sample ``is_checked``: its probabilities are no percent any more, and sum to one.
+    """
 
     asked: Namespace
+    is_checked: bool = False
     left_out: ClassVar[tuple[int, int]] = (0, 0)
 
     @classmethod
@@ -74,7 +78,7 @@ class Forecast(ForecastTable):
         given = self.y_prob
         values = as_numbers("y_prob", given)
         if self.input == "probability":
-            rows = rows_asked(self.asked)
+            rows = "as-given" if self.is_checked else rows_asked(self.asked)
             return as_probabilities("y_prob", values, rows).astype(precision_of(given, self.input, rows), copy=False)
         if self.asked.percent:
             must = "--percent must stand with probabilities"
@@ -599,7 +603,11 @@ def sampled(asked: Namespace, stream: ForecastStream, n: int) -> Forecast:
     if weight is not None:
         columns[weight] = Values(rows["sample_weight"])
     table = FileTable({stream.label_column: Values(rows["y_true"]), **columns})
-    return Forecast.of(ForecastTable(table, stream.label_column, names, stream.input, (), stream.file), asked)
+    found = Forecast.of(ForecastTable(table, stream.label_column, names, stream.input, (), stream.file), asked)
+    found = replace(found, is_checked=True)
+    # The last column is that of --pos-label, and perhaps not the last of the file.
+    order = names[::-1] if rows["labels"] == _classes_of(found)[::-1] else names
+    return replace(found, table=table.extended({name: columns[own] for name, own in zip(names, order, strict=True)}))
 
 
 def columns_named(names: tuple[str, ...], n: int) -> tuple[str, ...]:
@@ -637,6 +645,12 @@ def _are_sums(asked: Namespace, stream: ForecastStream, metrics: Sequence[str]) 
 # Forecasts of several files beside one another
 
 
+def _classes_of(forecast: Forecast) -> list[Any]:
+    """Return the classes of the columns of a file, of one column no event and the event."""
+    event = forecast.event if len(forecast.forecast_columns) == 1 else None
+    return list(as_problem(**{**forecast.rows(), "pos_label": event}).classes.tolist())
+
+
 def aligned(forecasts: list[Forecast]) -> list[Forecast]:
     """Put the columns of all forecasts in one order of classes, so that figures beside one another are of the same event.
 
@@ -649,12 +663,8 @@ def aligned(forecasts: list[Forecast]) -> list[Forecast]:
             return forecast
         return replace(forecast, table=forecast.table.extended({label: Text(forecast.y_true.tolist())}))
 
-    def classes_of(forecast: Forecast) -> list[Any]:  # of one column no event, and the event
-        event = forecast.event if len(forecast.forecast_columns) == 1 else None
-        return list(as_problem(**{**forecast.rows(), "pos_label": event}).classes.tolist())
-
     def turned(forecast: Forecast) -> Forecast:
-        own, columns = classes_of(forecast), forecast.forecast_columns
+        own, columns = _classes_of(forecast), forecast.forecast_columns
         if len(columns) == 1 or set(own) != set(wanted):
             return forecast
         return replace(forecast, forecast_columns=tuple(columns[own.index(one)] for one in wanted))
@@ -663,7 +673,7 @@ def aligned(forecasts: list[Forecast]) -> list[Forecast]:
         forecasts = [understood(forecast) for forecast in forecasts]
     if len(forecasts) < 2 or forecasts[0].asked.classes is not None:
         return forecasts
-    wanted = classes_of(next((one for one in forecasts if len(one.forecast_columns) == 1), forecasts[0]))
+    wanted = _classes_of(next((one for one in forecasts if len(one.forecast_columns) == 1), forecasts[0]))
     return [turned(forecast) for forecast in forecasts]
 
 
