@@ -147,7 +147,7 @@ def test_a_missing_label_is_named_in_the_first_rows_too(run):
         assert "leave out what is wrong with on_error='skip'. Here: --on-error skip." in told
     pyarrow.parquet.write_table(pyarrow.table({"label": words, "p": PROB[:20]}), "gaps/c.parquet")
     asked = ["--classes", "no,yes", "--metrics", "nll", "--resamples", 1, "--on-error", "skip"]
-    assert run.out("assess", "gaps", *asked).startswith("20 rows")
+    assert run.out("assess", "gaps", *asked).startswith("20 rows, 2 classes, event: class yes")
     pd.DataFrame({**rows(0, 40), "label": [None, *TRUE[1:40]]}).to_parquet("gaps.parquet", row_group_size=20)
     assert run.out("assess", "gaps.parquet", *QUICK, "--on-error", "skip").startswith("20 rows")
 
