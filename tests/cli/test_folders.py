@@ -128,10 +128,11 @@ def test_what_is_wrong_is_left_out_and_counted(words, said, run, wrong):
 
 
 def test_apply_leaves_out_what_is_wrong_names_it_and_counts_it(run, calibrator, wrong):
+    write_table("parts/4.csv", {"other": PROB})
     run.refuses("1.csv: ", "apply", calibrator, wrong, "-o", "out")
     code, out, err = run("apply", calibrator, wrong, "-o", "out", "--on-error", "skip")
-    assert (code, out) == (0, "wrote out: 3 files, 40 rows, 2 batches of 20 rows left out, calibrated p_0, p_1\n")
-    assert err.count("warning: left out: ") == 2
+    assert (code, out) == (0, "wrote out: 3 files, 40 rows, 3 batches of 20 rows left out, calibrated p_0, p_1\n")
+    assert err.count("warning: left out: ") == 3
     assert Path("out/1.csv").read_text() == "label,p_0,p_1\n"
 
 
@@ -161,6 +162,7 @@ HINTS = [
     (["fit", "parts", "--method", "temperature", "--other", "whole.csv", "-o", "d.json"], "--sample N, to", SAMPLE),
     (["test", "parts", "--tests", "kernel"], f"must be {OF_TESTS}; got --tests kernel. Pass --sample N for", SAMPLE),
     (["apply", "c.json", "parts", "-o", "out", "--rows", ":9"], "Leave it out.", []),
+    (["apply", "c.json", "parts", "-o", "out", "--where", "label = 1"], "--where must be left out", []),
 ]
 
 
@@ -170,7 +172,7 @@ def test_a_hint_is_possible(words, hint, more, run, calibrator, monkeypatch):
     monkeypatch.setattr("calibrant.sums.reading.FEW", 10)
     monkeypatch.setattr("calibrant.interop.arrow_batches.FEW", 10)
     run.refuses(hint, *words)
-    run.out(*(word for at, word in enumerate(words) if "--rows" not in (word, words[at - 1])), *more)
+    run.out(*(word for at, word in enumerate(words) if not {"--rows", "--where"} & {word, words[at - 1]}), *more)
 
 
 def test_a_damaged_first_file_is_left_out_as_any(run, calibrator):
@@ -209,7 +211,8 @@ def test_decimals_and_gaps_are_read_in_batches_as_at_once(run, calibrator):
     os.mkdir("types")
     cents = pyarrow.array([Decimal(f"{p:.3f}") for p in PROB[:20]])
     table = pyarrow.table({"label": TRUE[:20], "p_0": pyarrow.array(1 - PROB[:20]), "p_1": cents})
-    for name, some in (("a", table), ("b", table.slice(0, 0))):
+    of_pandas = pyarrow.table(dict.fromkeys(TWO, pyarrow.nulls(0)))  # as it writes a frame without rows
+    for name, some in (("a", table), ("b", table.slice(0, 0)), ("c", of_pandas)):
         pyarrow.parquet.write_table(some, f"types/{name}.parquet")
     run.out("apply", calibrator, "types", "-o", "out")
     found, empty = (pyarrow.parquet.read_table(f"out/{name}.parquet") for name in "ab")

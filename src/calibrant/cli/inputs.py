@@ -426,10 +426,11 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     return numbers, said or any(signed) or most > 1.0
 
 
-def refuse_answers(asked: Namespace, where: str) -> None:
-    """Refuse the columns of answers where they are not read as such."""
-    for option in ("correct", "confidence"):
-        left_out(f"--{option}", getattr(asked, option), where, hint="Pass one file")
+def refuse_some_rows(asked: Namespace, hint: str) -> None:
+    """Refuse to choose rows of files that are read in batches, and to read answers there."""
+    where, whole = "with files that are read in batches", "Pass one file, without --sample and --on-error"
+    for option, way in {"rows": hint, "where": whole, "correct": whole, "confidence": whole}.items():
+        left_out(f"--{option}", getattr(asked, option), where, hint=way)
 
 
 def _are_correct(cells: list[str], name: str, where: str) -> Any:
@@ -536,24 +537,14 @@ def is_in_batches(asked: Namespace, files: Sequence[str]) -> bool:
 
 def is_large(asked: Namespace, file: str) -> bool:
     """Whether a file is so large that it is better read in batches, and all of it is read."""
-    path = Path(file)
-    is_read_so = (
-        asked.rows is None
-        and asked.where is None
-        and asked.confidence is None
-        and path.suffix.lower() in (*STREAMED, ".gz")
-        and path.is_file()
-        and has_arrow()
-    )
+    path, is_all = Path(file), (asked.rows, asked.where, asked.confidence) == (None, None, None)
+    is_read_so = is_all and path.suffix.lower() in (*STREAMED, ".gz") and path.is_file() and has_arrow()
     return is_read_so and path.stat().st_size >= LARGE
 
 
 def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
-    where = "with files that are read in batches"
-    left_out("--rows", asked.rows, where, hint="Pass --sample N for some of the rows")
-    left_out("--where", asked.where, where, hint="Pass one file, without --sample and --on-error")
-    refuse_answers(asked, where)
+    refuse_some_rows(asked, "Pass --sample N for some of the rows")
     require_arrow("reading files in batches")
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
