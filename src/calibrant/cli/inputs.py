@@ -299,12 +299,15 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
 
 
-CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|=)\s*(.+?)\s*")
+CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|==?)\s*(.+?)\s*")
 
 DATE, TIME = re.compile(r"\d{4}-\d\d(-\d\d([T ][\d:.]+)?)?"), re.compile(r"\d{4}-\d\d(-\d\d([T ]\d.*)?)?")
 """A date, to the month, the day or a part of it, as in a condition; and as in a cell, which may have a zone."""
 
-COMPARED = {"<": lt, ">": gt, "<=": le, ">=": ge, "=": eq, "!=": ne}
+MIDNIGHT = "0000-01-01 00:00:00.000000000"
+"""What a date that is less exact than another is taken to go on with."""
+
+COMPARED = {"<": lt, ">": gt, "<=": le, ">=": ge, "=": eq, "==": eq, "!=": ne}
 
 
 def _rows_where(table: FileTable, condition: str, where: str) -> Any:
@@ -315,8 +318,8 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
         refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
     name, value = select_one(list(table), match[1], "--where", where=where), match[3]
     cells, numbers, known = np.array(table.columns[name].cells(), dtype=object), table.numbers(name), table[name]
-    if known.dtype.kind == "b":
-        value = TRUTH.get(value.lower(), value)
+    if value.lower() in TRUTH:
+        value, cells = value.lower(), np.array([cell.lower() for cell in cells], dtype=object)
     if known.dtype.kind in "biu":  # all digits, also beyond 2**53
         numbers = known
     if is_figure(value) and numbers.dtype.kind in NUMERIC:
@@ -325,12 +328,13 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
     else:
         others = (cell for cell in cells if cell and not TIME.fullmatch(cell))
         wrong = next(others, None) if DATE.fullmatch(value) else value
-        if wrong is None:  # of a time as much is compared as the value says: 2026-10-01 08:30 is of the day 2026-10-01
-            value = value.replace("T", " ")
-            cells = np.array([cell[: len(value)].replace("T", " ") for cell in cells], dtype=object)
-        elif match[2] not in ("=", "!="):
+        if wrong is not None and match[2] not in ("=", "==", "!="):
             must = f"--where must compare numbers with a number, or dates such as 2026-03-31, by {match[2]}"
             refuse(must, got=f"{wrong!r} beside {name} of {where}", hint="Words can be = or !=")
+        if DATE.fullmatch(value):
+            # Of a time as much is compared as the value says: 2026-10-01 08:30 is of the day 2026-10-01.
+            value, *times = (re.sub(r"[T ](\d:)", r" 0\1", text).replace("T", " ") for text in (value, *cells))
+            cells = np.array([time and (time + MIDNIGHT[len(time) :])[: len(value)] for time in times], dtype=object)
         kept = COMPARED[match[2]](cells, value) & (cells != "")
     rows = np.flatnonzero(kept)
     if not rows.size:
