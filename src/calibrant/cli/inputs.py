@@ -411,7 +411,8 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     must = f"{what} must be probabilities, from 0 to 1, or percent"
     if wrong.any() or not is_number:
         row = int(np.argmax(wrong))
-        refuse(must, got=f"{cells[row]!r} in row {row}", hint="Leave out answers without a confidence")
+        hint = "Leave out answers without a confidence, and write decimals with a point"
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint)
     outside = (numbers < 0.0) | (numbers > 100.0)
     if outside.any():
         row = int(np.argmax(outside))
