@@ -118,6 +118,8 @@ def test_standard_input_is_a_table_of_csv_or_json(document, shell, plain, standa
     assert json.loads(out)["metrics"] == plain
     for words in (["--sample", "20"], ["plain.csv"]):
         shell.refuses("standard input must be read whole, and alone", "assess", "-", *words)
+    standard_input(b"label,p\n" + 100 * b"1,.9\n0,.9\n")
+    assert "\ncalibrant fit - --method" in shell.out("advise", "-")
 
 
 def test_verdicts_and_groups_are_of_the_rows_that_are_compared(shell):

@@ -128,10 +128,11 @@ def test_what_is_wrong_is_left_out_and_counted(words, said, run, wrong):
 
 
 def test_apply_leaves_out_what_is_wrong_names_it_and_counts_it(run, calibrator, wrong):
+    write_table("parts/4.csv", {"other": PROB})
     run.refuses("1.csv: ", "apply", calibrator, wrong, "-o", "out")
     code, out, err = run("apply", calibrator, wrong, "-o", "out", "--on-error", "skip")
-    assert (code, out) == (0, "wrote out: 3 files, 40 rows, 2 batches of 20 rows left out, calibrated p_0, p_1\n")
-    assert err.count("warning: left out: ") == 2
+    assert (code, out) == (0, "wrote out: 3 files, 40 rows, 3 batches of 20 rows left out, calibrated p_0, p_1\n")
+    assert err.count("warning: left out: ") == 3
     assert Path("out/1.csv").read_text() == "label,p_0,p_1\n"
 
 
@@ -147,7 +148,7 @@ def test_a_missing_label_is_named_in_the_first_rows_too(run):
         assert "leave out what is wrong with on_error='skip'. Here: --on-error skip." in told
     pyarrow.parquet.write_table(pyarrow.table({"label": words, "p": PROB[:20]}), "gaps/c.parquet")
     asked = ["--classes", "no,yes", "--metrics", "nll", "--resamples", 1, "--on-error", "skip"]
-    assert run.out("assess", "gaps", *asked).startswith("20 rows")
+    assert run.out("assess", "gaps", *asked).startswith("20 rows, 2 classes, event: class yes")
     pd.DataFrame({**rows(0, 40), "label": [None, *TRUE[1:40]]}).to_parquet("gaps.parquet", row_group_size=20)
     assert run.out("assess", "gaps.parquet", *QUICK, "--on-error", "skip").startswith("20 rows")
 
@@ -161,6 +162,7 @@ HINTS = [
     (["fit", "parts", "--method", "temperature", "--other", "whole.csv", "-o", "d.json"], "--sample N, to", SAMPLE),
     (["test", "parts", "--tests", "kernel"], f"must be {OF_TESTS}; got --tests kernel. Pass --sample N for", SAMPLE),
     (["apply", "c.json", "parts", "-o", "out", "--rows", ":9"], "Leave it out.", []),
+    (["apply", "c.json", "parts", "-o", "out", "--where", "label = 1"], "--where must be left out", []),
 ]
 
 
@@ -170,7 +172,7 @@ def test_a_hint_is_possible(words, hint, more, run, calibrator, monkeypatch):
     monkeypatch.setattr("calibrant.sums.reading.FEW", 10)
     monkeypatch.setattr("calibrant.interop.arrow_batches.FEW", 10)
     run.refuses(hint, *words)
-    run.out(*(word for at, word in enumerate(words) if "--rows" not in (word, words[at - 1])), *more)
+    run.out(*(word for at, word in enumerate(words) if not {"--rows", "--where"} & {word, words[at - 1]}), *more)
 
 
 def test_a_damaged_first_file_is_left_out_as_any(run, calibrator):
@@ -209,7 +211,8 @@ def test_decimals_and_gaps_are_read_in_batches_as_at_once(run, calibrator):
     os.mkdir("types")
     cents = pyarrow.array([Decimal(f"{p:.3f}") for p in PROB[:20]])
     table = pyarrow.table({"label": TRUE[:20], "p_0": pyarrow.array(1 - PROB[:20]), "p_1": cents})
-    for name, some in (("a", table), ("b", table.slice(0, 0))):
+    of_pandas = pyarrow.table(dict.fromkeys(TWO, pyarrow.nulls(0)))  # as it writes a frame without rows
+    for name, some in (("a", table), ("b", table.slice(0, 0)), ("c", of_pandas)):
         pyarrow.parquet.write_table(some, f"types/{name}.parquet")
     run.out("apply", calibrator, "types", "-o", "out")
     found, empty = (pyarrow.parquet.read_table(f"out/{name}.parquet") for name in "ab")
@@ -295,6 +298,13 @@ def test_a_large_file_is_read_whole_where_a_figure_needs_the_rows(run_parts, mon
     words = ["assess", "whole.parquet", "--resamples", 20, "--metrics"]
     run_parts.out(*words, "accuracy,skce")
     run_parts.out(*words, "ece", "--binning", "equal-mass")
+
+
+def test_a_sample_of_all_rows_has_the_figures_of_the_file(run):
+    event, percent = np.array(["no", "yes"])[TRUE], {"p_no": 100 - 100 * PROB, "p_yes": 100 * PROB}
+    write_table("percent.csv", {"label": event, **percent})
+    words = "assess", "percent.csv", "--percent", "--pos-label", "no", "--metrics", "nll,brier"
+    assert run.out(*words, "--sample", 60) == run.out(*words)
 
 
 def test_tests_of_sums_are_run_and_others_take_a_sample(run_parts):

@@ -179,15 +179,16 @@ def test_results_of_tests_print_the_bound():
 
 
 def later_worse():
-    """Two forecasts of a file, of which the second is wrong from October on; of the first row day and site are missing."""
+    """Two forecasts of a file, of which the second is wrong from October on; of the first row all three are missing."""
     late = np.arange(300) >= 200
     old = np.clip(P, 0.02, 0.98)
     new = np.where(late, 1 - old, old)
     day, site = np.where(late, "2026-10-05", "2026-09-05 08:30"), np.where(late, 2.0, 1.0)
-    day[0], site[0] = "", np.nan
+    day[0], site[0], known = "", np.nan, late.astype(str)
+    known[0] = ""
     for name, prob in (("old", old), ("new", new)):
         write_table(
-            f"{name}.csv", {"day": day, "site": site, "late": late, "id": 2**60 + late, "label": TRUTH, "p": prob}
+            f"{name}.csv", {"day": day, "site": site, "late": known, "id": 2**60 + late, "label": TRUTH, "p": prob}
         )
     return late, old, new
 
@@ -222,7 +223,9 @@ def test_candidates_that_fail_a_gate_are_all_named_and_those_without_a_figure_fa
         "day > 2026-09-05",
         "day != 2026-09",
         "site != 1",
-        "late = True",
+        "late != false",
+        "day >= 2026-10-05 00:00",
+        "day != 2026-09-05 8:30",
     ],
 )
 def test_where_keeps_the_rows_for_which_a_condition_holds(condition, run):

@@ -52,7 +52,7 @@ REFUSED = [
     (["a", "b", "a"], P, {}, "labels as y_prob has columns, or labels= must name them; got 2 ('a', 'b') for 3"),
     (Y, P, {"labels": ["a", "b"]}, "must name each of the 3 columns once; got ['a', 'b']. Pass them in column order"),
     ([0.0, 0.5, 2.0], P, {}, "class labels: integers, strings or booleans; got 0.5 at index 1"),
-    ([0.0, 1.0, np.nan], P, {}, "class labels: integers, strings or booleans; got nan at index 2"),
+    ([0.0, 1.0, np.nan], P, {}, "got nan at index 2. Unknown label type: continuous or NaN. Drop the rows without"),
     ([1e300, 1.0], COLUMN, {}, "class labels: integers, strings or booleans; got 1e+300 at index 0"),
     ([0.2, 0.7], [0, 1], {}, "got 0.2 at index 0, and 1 more. Unknown label type: continuous or NaN. If this is the"),
     ([1, -(10**400)], COLUMN, {}, "y_true must hold labels within the range of float64"),

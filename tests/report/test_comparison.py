@@ -142,12 +142,12 @@ def test_an_infinite_log_loss_compares_with_nothing():
 def made(both):
     """Make an assessment of these faults and figures, and how it differs from the first."""
 
-    def made(*faults, ece=20.0, p=0.002, nll=1.0, accuracy=0.7):
+    def made(*faults, ece=20.0, p=0.002, nll=1.0, accuracy=0.7, points=20.0):
         figures = {"ece": Estimate(ece / 100, 0, 1, 0.02, p, least_pvalue=0.002), "nll": Estimate(nll, 0, 2)}
         figures["accuracy"] = Estimate(accuracy, 0, 1)
         one = both["right"]
         rows = [replace(row, estimate=figures.get(row.metric, row.estimate)) for row in one.rows]
-        return replace(one, rows=tuple(rows), verdict=replace(one.verdict, faults=faults, points=20.0))
+        return replace(one, rows=tuple(rows), verdict=replace(one.verdict, faults=faults, points=points))
 
     return made
 
@@ -180,6 +180,7 @@ CHANGES = [
      "than noise; log loss fell by 10.0 %;"),
     (OVER, OVER, {"ece": 30.0, "nll": 1.2}, ALL, "“b” increased the over-confidence: ECE 20.0 to 30.0 points, which is more "
      "than noise; log loss rose by 20.0 %;"),
+    (OVER, OVER, {"ece": 30.0, "points": 9.0}, ALL, "“b” still shows the over-confidence: ECE 20.0 to 30.0 points, which"),
     (OVER, OVER, {"ece": 19.0, "nll": 0.99}, (), "“b” is not shown to change the over-confidence: ECE 20.0 to 19.0 points, "
      "which is more than noise; no difference in log loss can be shown;"),
     (OVER, OVER, {}, (), "“b” is not shown to change the over-confidence: ECE still 20.0 points, which is more than noise; "

@@ -95,6 +95,7 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
         if broken.any():
             at = int(np.argmax(broken))
             hint = "If this is the forecast, exchange the two arguments." if name == "y_true" else "Convert them."
+            hint = "Drop the rows without a label." if np.isnan(array[at]) else hint
             raise ValueError(
                 f"{name} must hold class labels: integers, strings or booleans; got {array[at]} at index {at}"
                 f"{more(broken)}. Unknown label type: continuous or NaN. {hint}"

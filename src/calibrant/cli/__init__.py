@@ -34,6 +34,7 @@ OPTIONS = {
     r"labels=(?!\[)": "--classes A,B,... in column order",
     "prob=": "--prob COLUMNS",
     r"pos_label=|labels=\[": "--classes NEGATIVE,POSITIVE",
+    "y_prob must be left out beside guarantee": "without FILE, with --classes K",
     "y_prob=pilot": "FILE, --classes K or --event-rate R",
     "n_classes=2": "--classes 2",
     "safe=True": "--safe",

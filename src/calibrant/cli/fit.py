@@ -128,8 +128,7 @@ def run_apply(asked: Namespace) -> int:
     output, several = Path(asked.output), inputs.is_several([asked.file])
     in_batches = inputs.is_in_batches(asked, [asked.file])
     if in_batches:
-        left_out("--rows", asked.rows, "with files that are read in batches", hint="Leave it out")
-        inputs.refuse_answers(asked, "with files that are read in batches")
+        inputs.refuse_some_rows(asked, "Leave it out")
     if not several:
         require_free(output, force=asked.force, inputs=[asked.calibrator, asked.file])
         format_of(output)
@@ -177,7 +176,7 @@ class _Job:
         rows, table, columns = forecast, forecast.table, forecast.forecast_columns
         n_rows = len(table.columns[columns[0]])
         if not n_rows:  # what a calibrator makes of a certain row tells the columns of an empty table
-            kind = np.result_type(forecast.y_prob.dtype, np.float32)
+            kind = np.float32 if forecast.y_prob.dtype == np.float32 else np.float64
             certain = np.eye(1, len(columns), dtype=kind)[0] * (100 if self.asked.percent else 1)
             held = {name: Values(certain[k : k + 1]) for k, name in enumerate(columns)}
             rows = replace(forecast, table=FileTable(held))
@@ -207,7 +206,9 @@ class _Job:
     def reader(self, file: File) -> Reader | None:
         """Return what reads a file, or None of one that is left out."""
         try:
-            return reader_of(file)
+            reader = reader_of(file)
+            self._table(reader, reader.schema.empty_table(), file.name)  # it may lack columns
+            return reader
         except ValueError as error:
             self._leave_out(error, 0)
             return None
@@ -234,7 +235,7 @@ class _Job:
     def _table(self, reader: Reader, batch: Any, place: str) -> FileTable:
         table = reader.as_file_table(batch)
         found = forecast_in(table, label_optional=True, where=place, **inputs.chosen_columns(self.asked))
-        if not self.n_rows:
+        if not self.new:
             inputs.say_guess(self.asked.file, found.guessed)
         return self.table(inputs.Forecast.of(replace(found, guessed=()), self.asked))
 

@@ -57,9 +57,13 @@ MOST_BINS = 10_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Forecast(ForecastTable):
-    """A forecast read from a file, and what the words of a command, ``asked``, say of it."""
+    """A forecast read from a file, and what the words of a command, ``asked``, say of it.
+
+    Of a sample ``is_checked``: its probabilities are no percent any more, and sum to one.
+    """
 
     asked: Namespace
+    is_checked: bool = False
     left_out: ClassVar[tuple[int, int]] = (0, 0)
 
     @classmethod
@@ -74,7 +78,7 @@ class Forecast(ForecastTable):
         given = self.y_prob
         values = as_numbers("y_prob", given)
         if self.input == "probability":
-            rows = rows_asked(self.asked)
+            rows = "as-given" if self.is_checked else rows_asked(self.asked)
             return as_probabilities("y_prob", values, rows).astype(precision_of(given, self.input, rows), copy=False)
         if self.asked.percent:
             must = "--percent must stand with probabilities"
@@ -295,12 +299,15 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
 
 
-CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|=)\s*(.+?)\s*")
+CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|==?)\s*(.+?)\s*")
 
 DATE, TIME = re.compile(r"\d{4}-\d\d(-\d\d([T ][\d:.]+)?)?"), re.compile(r"\d{4}-\d\d(-\d\d([T ]\d.*)?)?")
 """A date, to the month, the day or a part of it, as in a condition; and as in a cell, which may have a zone."""
 
-COMPARED = {"<": lt, ">": gt, "<=": le, ">=": ge, "=": eq, "!=": ne}
+MIDNIGHT = "0000-01-01 00:00:00.000000000"
+"""What a date that is less exact than another is taken to go on with."""
+
+COMPARED = {"<": lt, ">": gt, "<=": le, ">=": ge, "=": eq, "==": eq, "!=": ne}
 
 
 def _rows_where(table: FileTable, condition: str, where: str) -> Any:
@@ -311,8 +318,8 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
         refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
     name, value = select_one(list(table), match[1], "--where", where=where), match[3]
     cells, numbers, known = np.array(table.columns[name].cells(), dtype=object), table.numbers(name), table[name]
-    if known.dtype.kind == "b":
-        value = TRUTH.get(value.lower(), value)
+    if value.lower() in TRUTH:
+        value, cells = value.lower(), np.array([cell.lower() for cell in cells], dtype=object)
     if known.dtype.kind in "biu":  # all digits, also beyond 2**53
         numbers = known
     if is_figure(value) and numbers.dtype.kind in NUMERIC:
@@ -321,12 +328,13 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
     else:
         others = (cell for cell in cells if cell and not TIME.fullmatch(cell))
         wrong = next(others, None) if DATE.fullmatch(value) else value
-        if wrong is None:  # of a time as much is compared as the value says: 2026-10-01 08:30 is of the day 2026-10-01
-            value = value.replace("T", " ")
-            cells = np.array([cell[: len(value)].replace("T", " ") for cell in cells], dtype=object)
-        elif match[2] not in ("=", "!="):
+        if wrong is not None and match[2] not in ("=", "==", "!="):
             must = f"--where must compare numbers with a number, or dates such as 2026-03-31, by {match[2]}"
             refuse(must, got=f"{wrong!r} beside {name} of {where}", hint="Words can be = or !=")
+        if DATE.fullmatch(value):
+            # Of a time as much is compared as the value says: 2026-10-01 08:30 is of the day 2026-10-01.
+            value, *times = (re.sub(r"[T ](\d:)", r" 0\1", text).replace("T", " ") for text in (value, *cells))
+            cells = np.array([time and (time + MIDNIGHT[len(time) :])[: len(value)] for time in times], dtype=object)
         kept = COMPARED[match[2]](cells, value) & (cells != "")
     rows = np.flatnonzero(kept)
     if not rows.size:
@@ -403,7 +411,8 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     must = f"{what} must be probabilities, from 0 to 1, or percent"
     if wrong.any() or not is_number:
         row = int(np.argmax(wrong))
-        refuse(must, got=f"{cells[row]!r} in row {row}", hint="Leave out answers without a confidence")
+        hint = "Leave out answers without a confidence, and write decimals with a point"
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint)
     outside = (numbers < 0.0) | (numbers > 100.0)
     if outside.any():
         row = int(np.argmax(outside))
@@ -422,10 +431,11 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     return numbers, said or any(signed) or most > 1.0
 
 
-def refuse_answers(asked: Namespace, where: str) -> None:
-    """Refuse the columns of answers where they are not read as such."""
-    for option in ("correct", "confidence"):
-        left_out(f"--{option}", getattr(asked, option), where, hint="Pass one file")
+def refuse_some_rows(asked: Namespace, hint: str) -> None:
+    """Refuse to choose rows of files that are read in batches, and to read answers there."""
+    where, whole = "with files that are read in batches", "Pass one file, without --sample and --on-error"
+    for option, way in {"rows": hint, "where": whole, "correct": whole, "confidence": whole}.items():
+        left_out(f"--{option}", getattr(asked, option), where, hint=way)
 
 
 def _are_correct(cells: list[str], name: str, where: str) -> Any:
@@ -532,24 +542,14 @@ def is_in_batches(asked: Namespace, files: Sequence[str]) -> bool:
 
 def is_large(asked: Namespace, file: str) -> bool:
     """Whether a file is so large that it is better read in batches, and all of it is read."""
-    path = Path(file)
-    is_read_so = (
-        asked.rows is None
-        and asked.where is None
-        and asked.confidence is None
-        and path.suffix.lower() in (*STREAMED, ".gz")
-        and path.is_file()
-        and has_arrow()
-    )
+    path, is_all = Path(file), (asked.rows, asked.where, asked.confidence) == (None, None, None)
+    is_read_so = is_all and path.suffix.lower() in (*STREAMED, ".gz") and path.is_file() and has_arrow()
     return is_read_so and path.stat().st_size >= LARGE
 
 
 def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     """Open files for reading in batches, and say what was guessed."""
-    where = "with files that are read in batches"
-    left_out("--rows", asked.rows, where, hint="Pass --sample N for some of the rows")
-    left_out("--where", asked.where, where, hint="Pass one file, without --sample and --on-error")
-    refuse_answers(asked, where)
+    refuse_some_rows(asked, "Pass --sample N for some of the rows")
     require_arrow("reading files in batches")
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
@@ -599,7 +599,11 @@ def sampled(asked: Namespace, stream: ForecastStream, n: int) -> Forecast:
     if weight is not None:
         columns[weight] = Values(rows["sample_weight"])
     table = FileTable({stream.label_column: Values(rows["y_true"]), **columns})
-    return Forecast.of(ForecastTable(table, stream.label_column, names, stream.input, (), stream.file), asked)
+    found = Forecast.of(ForecastTable(table, stream.label_column, names, stream.input, (), stream.file), asked)
+    found = replace(found, is_checked=True)
+    # The last column is that of --pos-label, and perhaps not the last of the file.
+    order = names[::-1] if rows["labels"] == _classes_of(found)[::-1] else names
+    return replace(found, table=table.extended({name: columns[own] for name, own in zip(names, order, strict=True)}))
 
 
 def columns_named(names: tuple[str, ...], n: int) -> tuple[str, ...]:
@@ -637,6 +641,12 @@ def _are_sums(asked: Namespace, stream: ForecastStream, metrics: Sequence[str]) 
 # Forecasts of several files beside one another
 
 
+def _classes_of(forecast: Forecast) -> list[Any]:
+    """Return the classes of the columns of a file, of one column no event and the event."""
+    event = forecast.event if len(forecast.forecast_columns) == 1 else None
+    return list(as_problem(**{**forecast.rows(), "pos_label": event}).classes.tolist())
+
+
 def aligned(forecasts: list[Forecast]) -> list[Forecast]:
     """Put the columns of all forecasts in one order of classes, so that figures beside one another are of the same event.
 
@@ -649,12 +659,8 @@ def aligned(forecasts: list[Forecast]) -> list[Forecast]:
             return forecast
         return replace(forecast, table=forecast.table.extended({label: Text(forecast.y_true.tolist())}))
 
-    def classes_of(forecast: Forecast) -> list[Any]:  # of one column no event, and the event
-        event = forecast.event if len(forecast.forecast_columns) == 1 else None
-        return list(as_problem(**{**forecast.rows(), "pos_label": event}).classes.tolist())
-
     def turned(forecast: Forecast) -> Forecast:
-        own, columns = classes_of(forecast), forecast.forecast_columns
+        own, columns = _classes_of(forecast), forecast.forecast_columns
         if len(columns) == 1 or set(own) != set(wanted):
             return forecast
         return replace(forecast, forecast_columns=tuple(columns[own.index(one)] for one in wanted))
@@ -663,7 +669,7 @@ def aligned(forecasts: list[Forecast]) -> list[Forecast]:
         forecasts = [understood(forecast) for forecast in forecasts]
     if len(forecasts) < 2 or forecasts[0].asked.classes is not None:
         return forecasts
-    wanted = classes_of(next((one for one in forecasts if len(one.forecast_columns) == 1), forecasts[0]))
+    wanted = _classes_of(next((one for one in forecasts if len(one.forecast_columns) == 1), forecasts[0]))
     return [turned(forecast) for forecast in forecasts]
 
 

@@ -33,7 +33,7 @@ file FILE: calibration set: predictions for rows that the classifier was not tra
 """
 OTHER = """\
 --other FILE: held-out rows, such as the test set, to compare with: warn if the calibration rows look like training rows, or
-    are in both files; all rows of this file are used, whatever --rows is
+    are in both files; all rows of this file that --where keeps are used, whatever --rows is
 """
 ANSWERS = """\
 --correct COLUMN: in place of --label: whether each answer was correct: true or false, 1 or 0, yes or no, C or I

@@ -113,7 +113,9 @@ class Watch:
 
     def __init__(self, asked: Namespace) -> None:
         self.asked, self.path = asked, asked.state
-        self.number, self.reference = reference_of(asked.reference)
+        is_file = asked.reference is not None and not asked.reference.isdecimal()
+        self.reference: str | None = asked.reference if is_file else None
+        self.number = 1 if is_file else int(asked.reference or 1)
         digest = None if self.reference is None else digest_of(self.reference, "--reference")
         self.said = {name: getattr(asked, name) for name in OPTIONS} | {"content of the reference": digest}
         self.columns: dict[str, Any] = {}
@@ -319,13 +321,6 @@ def _require_column(forecast: Forecast, name: str, option: str) -> None:
 def window_of(given: str | None) -> int | str | None:
     """Return a number of rows, or a length of time."""
     return int(given) if given and given.isdecimal() else given
-
-
-def reference_of(given: str | None) -> tuple[int, str | None]:
-    """Return how many windows are the reference, and the file that is."""
-    if given is None or given.isdecimal():
-        return (1 if given is None else int(given)), None
-    return 1, given
 
 
 # The command

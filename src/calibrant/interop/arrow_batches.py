@@ -16,7 +16,7 @@ import numpy.typing as npt
 from calibrant._core.arrays import as_array, columns_of, some
 from calibrant._core.border import TRUTH_VALUES, Input, as_labels, as_problem
 from calibrant._core.checks import are_words, progress_bar, refuse, require
-from calibrant._core.rows import DOUBLE, Problem, Rows
+from calibrant._core.rows import DOUBLE, BinaryProblem, Problem, Rows
 from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
 from calibrant.interop.columns import FileTable, Text, Values, in_numpy, in_python, is_figure
@@ -231,7 +231,9 @@ class Decoding:
             rows=self.rows,
         )
         if is_coded:
-            problem = replace(problem, classes=self._classes[problem.classes.astype(np.intp)])
+            classes = self._classes[problem.classes.astype(np.intp)]
+            event = {"name": f"class {classes[1]}"} if isinstance(problem, BinaryProblem) else {}
+            problem = replace(problem, classes=classes, **event)
         return problem if weighs else None
 
     def _require_same(self, piece: Piece) -> None:

@@ -372,7 +372,7 @@ def forecast_in(whole: FileTable, *, rows: slice = slice(None), where: str, **ch
         warn(f"{where} is read without the arrays {shown}, {len(others)} in all, which have another number of rows.")
     table = whole.without(others).taken(rows)
     for name in names:
-        if table.numbers(name).dtype.kind not in NUMERIC:
+        if len(table.columns[name]) and table.numbers(name).dtype.kind not in NUMERIC:
             row, cell = _wrong_cell(table, name)
             raise no_number(cell, name, where=where, row=(rows.start or 0) + row)
     # An NPZ holds a table of probabilities as one array: it is unpacked into columns, so that all files look alike.

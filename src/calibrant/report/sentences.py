@@ -169,6 +169,8 @@ def _changed(assessments: Mapping[str, Assessment], name: str, moves: Moves, sub
         how = ("is not shown to change", "is not shown to differ in")
         if way:
             how = ("lessened", "shows less of") if way < 0 else ("increased", "shows more of")
+        if old not in IS and way * (abs(after.verdict.points) - abs(before.verdict.points)) < 0:  # the rest of the ECE
+            how = ("still shows", "also shows")
         what = f"{subject} {how[apart]} the {NOUNS[old]}{of_first}"
     elif new in (None, "by class", "other"):
         what = f"{subject} {'does not show' if apart else 'removed'} the {NOUNS[old]}{of_first}"
@@ -212,8 +214,7 @@ def _loss(losses: Mapping[str, float], move: Move | None) -> str:
     if move is None:
         return f"log loss {old:.4f} and {new:.4f}, without a test of their difference"
     if not move.way:
-        is_same = f"{old:.4f}" == f"{new:.4f}"
-        return "log loss did not change" if is_same else "no difference in log loss can be shown"
+        return "log loss did not change" if f"{old:.4f}" == f"{new:.4f}" else "no difference in log loss can be shown"
     if new < old:
         return "log loss more than halved" if new < old / 2.0 else f"log loss fell by {shown_percent(1.0 - new / old)}"
     return "log loss more than doubled" if new > 2.0 * old else f"log loss rose by {shown_percent(new / old - 1.0)}"
@@ -224,8 +225,7 @@ def _accuracy(before: Assessment, after: Assessment, move: Move | None) -> str:
         return ""
     accuracy = "accuracy" if before.n_classes > 2 else "accuracy at a threshold of 50 %"
     if not move.way:
-        is_same = move.one.difference == 0.0
-        return f"{accuracy} did not change" if is_same else f"no difference in {accuracy} can be shown"
+        return f"{accuracy} did not change" if not move.one.difference else f"no difference in {accuracy} can be shown"
     points = shown_points(100.0 * abs(after["accuracy"].value - before["accuracy"].value))
     return f"{accuracy} {'rose' if move.way > 0 else 'fell'} by {points} points"
 
