@@ -60,6 +60,8 @@ def test_the_order_of_merging_changes_nothing_but_the_last_digits():
     require_same(tenths[0], tenths[1] + tenths[2])  # six of eight with one and one more are 0.7
     one, other = (Monitor().update([0, 1], [0.2, 0.7], at=name) for name in ("1", "01"))
     assert (one + other).table().window == (other + one).table().window
+    one, other = (Monitor().update([1], [0.0], at=name) for name in (1, 1.0))
+    assert one.alarms == other.alarms == (one + other).alarms
 
 
 def test_batches_of_any_size_and_workers_that_know_their_rows_are_the_rows_in_one_piece(whole):
@@ -173,8 +175,13 @@ def test_times_of_any_kind_are_the_same_times():
     texts = np.array(["2026-11-23T01:00:00+01:00", "2026-11-24"])
     times = [datetime(2026, 11, 23, tzinfo=UTC), datetime(2026, 11, 24)]
     series = pandas.Series(pandas.to_datetime(days, utc=True))
-    for values in (texts, np.array(times, dtype=object), np.asarray(series), np.array(days, "M8[D]")):
+    typed = np.array(times, dtype=object), np.asarray(series), np.array(days, "M8[D]"), np.array(days, "M8[ns]")
+    for values in (texts, *typed):
         assert as_times(values).astype("M8[D]").tolist() == [t.date() for t in times]
+    assert all(as_windows(None).keys(values, 2, 0).tolist() == days for values in typed)
+    for missing in (pandas.NaT, np.datetime64("NaT")):
+        with pytest.raises(ValueError, match="got a missing one"):
+            as_windows(None).keys(missing, 1, 0)
 
 
 # Ends
@@ -306,6 +313,8 @@ def test_one_window_has_one_precision():
     for update in (Monitor(window=5000).update, Monitor(window=5000).update_reference):
         with pytest.raises(ValueError, match="must be of one precision; got single and double"):
             update(Y, P) and update(Y, single)
+    with pytest.raises(ValueError, match="of a reference, must be of one precision"):
+        str(Monitor(reference=2).update(Y, P, at=1).update(Y, single, at=2))
 
 
 def test_rows_without_weight_are_numbered():

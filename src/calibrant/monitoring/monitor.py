@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
 from functools import reduce
-from operator import add
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -509,7 +508,7 @@ class Monitor:
             found = self._sums.keys
             first = 0 if self._given is not None else min(self.reference, len(found))
             names, windows = tuple(map(self._windows.name, found)), tuple(self._sums.sums[key] for key in found)
-            reference = reduce(add, windows[:first]) if first else self._given
+            reference = reduce(states.added, windows[:first]) if first else self._given
             rest = windows[first:]
             n_bins = self.binning.n_bins
             calibration = Sequential.of(n_bins, windows) if windows else None

@@ -124,13 +124,12 @@ class Named:
     window: ClassVar[None] = None
 
     def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
-        """Take the names as they are, dates as words."""
+        """Take the names as they are, dates and times of UTC as words, the same for the same time whatever its type."""
         found = _for_each(at, n, "window=None")
-        if found.dtype.kind == "M":
-            return np.datetime_as_string(found)
         listed = found.tolist()
-        if any(isinstance(key, (date, datetime)) for key in listed):
-            return np.array([key.isoformat() for key in listed])
+        if found.dtype.kind == "M" or any(isinstance(key, date) for key in listed):
+            words = np.datetime_as_string(as_times(found).astype("datetime64[us]"))
+            return np.array([word.removesuffix(".000000").removesuffix("T00:00:00") for word in words.tolist()])
         is_one_kind = found.dtype.kind in "iufUT" or are_words(listed)
         fits = is_one_kind and all(type(key) is not float or math.isfinite(key) for key in listed)
         must = "at must be numbers, dates or words, one kind of them"
@@ -138,8 +137,8 @@ class Named:
         return found if found.dtype.kind in "iuf" else np.array([str(key) for key in listed])
 
     def name(self, key: Key) -> str:
-        """Return the name as text."""
-        return str(key)
+        """Return the name as text, that of 1.0 as that of 1: they are one window."""
+        return str(int(key) if isinstance(key, float) and key.is_integer() else key)
 
 
 Windows = OfRows | OfTime | Named
@@ -196,7 +195,7 @@ def _time_of(value: object) -> np.datetime64:
         time = time.astimezone(UTC).replace(tzinfo=None)
     must = "at must be a time as in ISO 8601, such as 2026-11-23 or 2026-11-23T08:30"
     require(isinstance(time, date), must, value=value, hint="Convert it")
-    return np.datetime64(time)
+    return np.datetime64(time if time == time else "NaT")  # that of pandas is a time of Python
 
 
 # Sums of windows of rows, which add up window by window
