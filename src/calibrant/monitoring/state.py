@@ -163,9 +163,8 @@ def _for_each(at: Any, n: int, where: str) -> npt.NDArray[Any]:
     require(at is not None, f"at must be given with {where}", got="none", hint=hint)
     array = np.asarray(at)
     if array.dtype == object or array.dtype.kind == "T":
-        array = np.array(array.tolist(), dtype=object) if array.ndim else np.array(array.item(), dtype=object)
-    if array.ndim == 0:
-        array = np.broadcast_to(array, (n,))
+        array = array.astype(object)
+    array = array if array.ndim else np.broadcast_to(array, (n,))
     must, got = f"at must hold a value for each of the {n} rows", f"shape {array.shape}"
     require(array.shape == (n,), must, got=got, hint=hint)
     return array
