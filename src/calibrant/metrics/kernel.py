@@ -182,8 +182,8 @@ TILE = 1024
 MOST_POINTS = 300
 """Forecasts whose distances from each other make the bandwidth."""
 
-SMALLEST_DISTANCE = 1e-12
-"""Forecasts that are nearer to each other count as equal."""
+SMALLEST_DISTANCE = ROUNDING = 1e-12
+"""Forecasts that are nearer to each other count as equal; and parts of a sum that differ by less."""
 
 AT_ONCE = 256
 """Rows that a tile multiplies before Python can be interrupted again: a tenth of a second."""
@@ -305,7 +305,8 @@ def median_distance(prob: FloatArray, weight: FloatArray) -> float:
         return 1.0
     order = np.argsort(distance, kind="stable")
     reached = np.cumsum(mass[order])
-    low, high = (np.searchsorted(reached, reached[-1] / 2.0, side=side) for side in ("left", "right"))
+    # Sums of fractions are rounded: half of all is reached where it is but for rounding.
+    low, high = np.searchsorted(reached, reached[-1] * np.array([0.5 - ROUNDING, 0.5 + ROUNDING]))
     return float((distance[order[low]] + distance[order[min(high, order.size - 1)]]) / 2.0)
 
 
@@ -326,7 +327,7 @@ def _representatives(prob: FloatArray, weight: FloatArray) -> tuple[FloatArray, 
     if mass.size > MOST_POINTS:
         reached = np.cumsum(mass)
         steps = (np.arange(MOST_POINTS) + 0.5) / MOST_POINTS * reached[-1]
-        at, times = np.unique(np.searchsorted(reached, steps), return_counts=True)
+        at, times = np.unique(np.searchsorted(reached, steps * (1.0 - ROUNDING)), return_counts=True)
         starts, mass = starts[at], times.astype(np.float64)
     return prob[order[starts]], mass
 
