@@ -253,8 +253,8 @@ def test_at_calibration_the_p_value_is_uniform_and_the_estimate_at_its_floor():
 
 
 def test_where_one_class_came_nothing_is_known_of_discrimination_but_that_uncertainty_bounds_it():
-    _, dsc, unc = estimates(np.zeros(50, dtype=int), np.linspace(0, 0.2, 50))
-    assert dsc.value == 0.0
+    mcb, dsc, unc = estimates(np.ones(60, dtype=int), 1 - 10.0 ** -np.linspace(6, 12, 60))
+    assert (dsc.value, mcb.pvalue) == (0.0, 1.0)  # errors that are next to rounding tie
     assert dsc.upper == unc.upper > 0.05
 
 

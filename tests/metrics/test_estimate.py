@@ -116,7 +116,7 @@ def test_steps_of_a_value_of_nothing_and_p_values():
     noise = np.array([1.0, 2.0, 3.0])
     np.testing.assert_array_equal(steps_for(0.0, noise), np.unique([0.0, *NEAR_ONE]))
     assert steps_for(1e-3, noise / 2).max() > 1000.0
-    assert [pvalue_of(value, noise) for value in (2.0, 4.0)] == [0.75, 0.25]  # ties count, and none is zero
+    assert [pvalue_of(value, noise - 2.5) for value in (-0.5, 0.5, 1.5)] == [0.75, 0.5, 0.25]  # ties count
 
 
 # The noise where the bootstrap sees none: a few rows in a bin that all went one way

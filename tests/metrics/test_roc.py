@@ -139,9 +139,8 @@ def test_the_variance_of_pairs_is_that_of_leaving_out_each_row_of_each_class(k):
 def test_classes_told_apart_without_a_mistake_are_no_certainty(name):
     """A hundred rows of which ten are events: Wilson's interval of ten out of ten."""
     label = np.repeat([0, 1], [90, 10])
-    estimate = interval(name, label, np.linspace(0.0, 1.0, 100))
-    assert estimate.upper == 1.0
-    assert estimate.lower == pytest.approx(1.0 / (1.0 + 1.959963984540054**2 / 10.0))
+    estimate = interval(name, label, np.linspace(0.0, 1.0, 100), sample_weight=np.full(100, 0.1))
+    assert (estimate.lower, estimate.upper) == pytest.approx((1.0 / (1.0 + 1.959963984540054**2 / 10.0), 1.0))
 
 
 def test_a_class_of_one_row_adds_the_largest_variance_that_its_placement_may_have():

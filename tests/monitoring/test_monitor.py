@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -60,6 +61,8 @@ def test_the_order_of_merging_changes_nothing_but_the_last_digits():
     require_same(tenths[0], tenths[1] + tenths[2])  # six of eight with one and one more are 0.7
     one, other = (Monitor().update([0, 1], [0.2, 0.7], at=name) for name in ("1", "01"))
     assert (one + other).table().window == (other + one).table().window
+    one, other = (Monitor().update([1], [0.0], at=name) for name in (1, 1.0))
+    assert one.alarms == other.alarms == (one + other).alarms
 
 
 def test_batches_of_any_size_and_workers_that_know_their_rows_are_the_rows_in_one_piece(whole):
@@ -69,6 +72,12 @@ def test_batches_of_any_size_and_workers_that_know_their_rows_are_the_rows_in_on
     require_same(monitor, whole)
     late = Monitor(window=200).update(Y[500:], P[500:], first=500)
     require_same(late + Monitor(window=200).update(Y[:500], P[:500]), whole)
+
+
+def test_threads_that_add_rows_to_one_monitor_lose_none():
+    monitor = Monitor()
+    list(ThreadPoolExecutor(4).map(lambda day: monitor.update(Y, P, at=day), [0, 1] * 50))
+    assert monitor.n_rows == monitor.table(n_resamples=9).rows.sum() == 100 * 1200
 
 
 @pytest.mark.parametrize(
@@ -108,13 +117,14 @@ def test_whole_weights_are_repeated_rows():
 
 
 def test_a_weight_of_many_rows_takes_neither_their_memory_nor_their_time():
-    """A row of weight 2^36 was once repeated in memory; times 2 to a power no digit of a sum changes."""
+    """A row of weight 2^43 was once repeated in memory; times 2 to a power no digit of a sum changes."""
     times = RNG.integers(0, 4, 300)
-    monitors = [Monitor(window=100).update(Y[:300], P[:300], sample_weight=times * of) for of in (1, 1 << 36)]
-    few, many = (monitor.table(n_resamples=9) for monitor in monitors)
-    assert many.rows.tolist() == [rows << 36 for rows in few.rows.tolist()]
+    monitors = [Monitor(window=100).update(Y[:300], P[:300], sample_weight=times * of) for of in (1, 1 << 43)]
+    few, many = (monitor.table(n_resamples=99) for monitor in monitors)
+    assert many.rows.tolist() == [rows << 43 for rows in few.rows.tolist()]
     for name in ("ece", "gap", "log_loss", "mean_prob", "event_rate"):
         assert getattr(many, name).tolist() == getattr(few, name).tolist()
+    np.testing.assert_allclose(many.ece_lower, many.ece, rtol=1e-3)
     with pytest.raises(ValueError, match=r"at most 2\^53 rows in all; got 3e\+17. Leave the weights out"):
         Monitor(window=100).update(Y[:300], P[:300], sample_weight=np.full(300, 3e15))
 
@@ -173,8 +183,12 @@ def test_times_of_any_kind_are_the_same_times():
     texts = np.array(["2026-11-23T01:00:00+01:00", "2026-11-24"])
     times = [datetime(2026, 11, 23, tzinfo=UTC), datetime(2026, 11, 24)]
     series = pandas.Series(pandas.to_datetime(days, utc=True))
-    for values in (texts, np.array(times, dtype=object), np.asarray(series), np.array(days, "M8[D]")):
+    typed = np.array(times, dtype=object), np.asarray(series), np.array(days, "M8[D]"), np.array(days, "M8[ns]")
+    for values in (texts, *typed):
         assert as_times(values).astype("M8[D]").tolist() == [t.date() for t in times]
+    assert all(as_windows(None).keys(values, 2, 0).tolist() == days for values in typed)
+    with pytest.raises(ValueError, match="got a missing one"):
+        as_windows(None).keys(pandas.NaT, 1, 0)
 
 
 # Ends
@@ -280,8 +294,9 @@ OF_VALUES = [
     (lambda: Monitor.from_dict({"calibrant_monitor": 9}), "version 1; got version 9"),
     (lambda: Monitor.from_dict([]), "must be the state of a monitor"),
     (lambda: Monitor().update(Y, P, at="a").update(Y, P, at=1).alarms, "numbers or by words; got both"),
-    (lambda: Monitor().update(Y[:2], P[:2], at=[None, "a"]), "numbers, dates or words, one kind of them"),
+    (lambda: Monitor().update(Y[:2], P[:2], at=["a", np.nan]), r"words, one kind of them; got \['a', nan\]"),
     (lambda: Monitor().update(Y, P, at=np.inf), "numbers, dates or words"),
+    (lambda: str(Monitor(reference=2).update(Y, P, at=1).update(Y, np.float32(P), at=2)), "must be of one precision"),
 ]
 OF_TYPES = [
     (lambda: Monitor(window=10) + 1, "a monitor adds up with monitors; got 1"),

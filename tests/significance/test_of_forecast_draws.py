@@ -81,6 +81,8 @@ def test_a_perfect_forecast_is_not_rejected_and_one_that_was_sure_and_wrong_has_
     found = kernel_test([0, 1, 2, 0], np.eye(3)[[0, 1, 2, 0]], n_resamples=19)
     assert (found.statistic, found.pvalue) == (0.0, 1.0)
     assert kernel_test([1, 1, 1], [[1.0, 0.0, 0.0]] * 3, n_resamples=19).pvalue == 0.05
+    sure = 10.0 ** -np.linspace(6, 14, 60)[:, None] * [1, 1, -2] + [0, 0, 1]  # its errors are next to rounding
+    assert kernel_test([2] * 60, sure, n_resamples=19, labels=range(3)).pvalue == 1.0
 
 
 @pytest.mark.parametrize("notion", sorted(entries("notion").keys() - {"binary"}))

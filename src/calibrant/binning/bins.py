@@ -274,10 +274,13 @@ CHUNK = 1 << 16
 TWO_UNITS = 2.0 * float(np.finfo(np.float64).eps)
 """Rounding of two sums of numbers below one, for each row that they are over, relative to the larger one."""
 
+MOST_TERMS = 1 << 20
+"""Rows from which on rounding does not grow: it cancels, and equal rows of a weight are one term of a sum."""
+
 
 def residual_of_sums(events: FloatArray, scores: FloatArray, count: IntArray | FloatArray) -> FloatArray:
     """Return sums of outcomes less sums of scores over so many rows each; what rounding may have made of 0 is 0."""
-    residual = events - scores
+    residual, count = events - scores, np.minimum(count, MOST_TERMS)
     rounding = TWO_UNITS * (count if count.ndim == residual.ndim else count[:, None])
     residual[np.abs(residual) <= rounding * np.maximum(events, scores)] = 0.0
     return residual

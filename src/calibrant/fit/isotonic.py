@@ -126,7 +126,7 @@ def overfit_draws(ordered: Ordered, rate: FloatArray, n_draws: int, rng: np.rand
     weight, drawn = ordered.weight, []
     for events in drawn_events(ordered, rate, affordable(n_draws, weight.size), rng):
         steps = isotonic_fit_of(events, weight)
-        truth = weight @ rate**2 + events @ (1.0 - 2.0 * rate)
+        truth = events @ (1.0 - rate) ** 2 + (weight - events) @ rate**2  # of terms that do not cancel
         drawn.append(truth - steps.weight @ (steps.rate * (1.0 - steps.rate)))
     return np.asarray(np.maximum(drawn, 0.0) / weight.sum())
 

@@ -257,7 +257,7 @@ def steps_for(value: float, null: FloatArray) -> FloatArray:
 def pvalue_of(value: float, null: FloatArray) -> float:
     """Share of null values that reach the value, with the +1 correction."""
     # A null value that equals the value up to rounding reaches it: the test must not gain from rounding.
-    return (1.0 + float(np.sum(null >= value * ALMOST))) / (1.0 + null.size)
+    return (1.0 + float(np.sum(null >= value - (1.0 - ALMOST) * abs(value)))) / (1.0 + null.size)
 
 
 def least_pvalue_of(null: FloatArray) -> float:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from math import isqrt
-from typing import Literal, Unpack, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from scipy.linalg import helmert
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, folded, number
-from calibrant._core.rows import IntArray, Problem, SimplexProblem, Weights, as_simplex
+from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Bins
 from calibrant.binning.bins import shown
 from calibrant.binning.cells import SimplexBinning, SimplexGrid, as_simplex_binning
@@ -182,8 +182,8 @@ TILE = 1024
 MOST_POINTS = 300
 """Forecasts whose distances from each other make the bandwidth."""
 
-SMALLEST_DISTANCE = 1e-12
-"""Forecasts that are nearer to each other count as equal."""
+SMALLEST_DISTANCE = ROUNDING = 1e-12
+"""Forecasts that are nearer to each other count as equal; and parts of a sum that differ by less."""
 
 AT_ONCE = 256
 """Rows that a tile multiplies before Python can be interrupted again: a tenth of a second."""
@@ -305,7 +305,8 @@ def median_distance(prob: FloatArray, weight: FloatArray) -> float:
         return 1.0
     order = np.argsort(distance, kind="stable")
     reached = np.cumsum(mass[order])
-    low, high = (np.searchsorted(reached, reached[-1] / 2.0, side=side) for side in ("left", "right"))
+    # Sums of fractions are rounded: half of all is reached where it is but for rounding.
+    low, high = np.searchsorted(reached, reached[-1] * np.array([0.5 - ROUNDING, 0.5 + ROUNDING]))
     return float((distance[order[low]] + distance[order[min(high, order.size - 1)]]) / 2.0)
 
 
@@ -326,7 +327,7 @@ def _representatives(prob: FloatArray, weight: FloatArray) -> tuple[FloatArray, 
     if mass.size > MOST_POINTS:
         reached = np.cumsum(mass)
         steps = (np.arange(MOST_POINTS) + 0.5) / MOST_POINTS * reached[-1]
-        at, times = np.unique(np.searchsorted(reached, steps), return_counts=True)
+        at, times = np.unique(np.searchsorted(reached, steps * (1.0 - ROUNDING)), return_counts=True)
         starts, mass = starts[at], times.astype(np.float64)
     return prob[order[starts]], mass
 
@@ -484,12 +485,11 @@ class ScorePairs(Pairs):
             occurred = labels[:, rows, self.part.column] / self.weight
         else:
             occurred = (labels[:, self.rows] == self.part.column).astype(np.float64)
-        pull = self.weight * self.witness[:, 0]
-        own = float(self.left_out @ self.score**2) + occurred @ (self.left_out * (1.0 - 2.0 * self.score))
-        along = occurred @ pull - float(pull @ self.score)
-        expected = np.bincount(cell, self.weight * self.score)
-        sums = np.array([np.bincount(cell, row, line.order.size) for row in occurred * self.weight])
-        return line.forms(sums - expected) - own, along
+        residual = occurred - self.score  # of what is nearly certain and occurred no digit is lost
+        own = occurred @ (self.left_out * (1.0 - self.score) ** 2) + (1.0 - occurred) @ (self.left_out * self.score**2)
+        along = residual @ (self.weight * self.witness[:, 0])
+        sums = np.array([np.bincount(cell, row, line.order.size) for row in residual * self.weight])
+        return line.forms(sums) - own, along
 
 
 class SimplexPairs(Pairs):
@@ -624,7 +624,27 @@ def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     found = list(pairs_of(problem, None, None))
     if not found:
         return Estimate(value_of(found), float("nan"), float("nan"), pvalue=float("nan"))
-    return _estimate_of_pairs(problem, found[0], resampling)
+    (pairs,) = found
+    value = pairs.times * pairs.mean
+    seen = np.sqrt(pairs.times * max(pairs.total, 0.0) / pairs.number)
+    drawn = noise_of_labels(problem, found, resampling.n_resamples, resampling.rng)
+    rows = Bootstrap(problem.weights, resampling.n_resamples, resampling.rng)
+    kinds = (drawn, _noise(found, [[pairs.redrawn(rows.counts, rows.group, rows.step)]]))
+    tail = resampling.level / 2.0
+    lower = min(float(np.quantile(noise.lengths(value), tail)) ** 2 for noise in kinds)
+    reach = max(float(np.quantile(2.0 * seen * noise.along + noise.squared, 1.0 - tail)) for noise in kinds)
+    critical = float(np.quantile(drawn.squared, 1.0 - resampling.level))
+    found_with = max(float(np.quantile(noise.lengths(critical), POWER)) for noise in kinds)
+    return Estimate(
+        value=value,
+        lower=min(lower, value),
+        upper=max(value + reach, value),
+        noise_floor=0.0,
+        pvalue=pvalue_of(value, drawn.squared),
+        least_pvalue=least_pvalue_of(drawn.squared),
+        debiased=value,
+        detectable=found_with**2,
+    )
 
 
 @Own(
@@ -743,19 +763,19 @@ class Noise:
 
 
 def noise_of_labels(problem: Problem, found: list[Pairs], n_resamples: int, rng: np.random.Generator) -> Noise:
-    """Draw labels from the forecast itself."""
-    simplex = as_simplex(problem)
-    labels = iter(labels_of(simplex, n_resamples, rng))
-    numbers = simplex.prob.size if simplex.weights.repeat_rows else simplex.size
-    step = max(1, min(pairs.held for pairs in found) // numbers)
-    stacks = map(np.stack, iter(lambda: list(islice(labels, step)), []))
-    return _noise(found, ([pairs.drawn(some) for pairs in found] for some in stacks))
+    """Draw labels from the forecast itself; the value of those that were observed is that of a draw of the same ones."""
+    simplex, same = as_simplex(problem), list[BoolArray]()
+    seen: npt.NDArray[Any] = simplex.label
+    if simplex.weights.repeat_rows:
+        seen = np.eye(simplex.classes.size)[seen] * simplex.weight[:, None]
 
+    def sums(labels: IntArray) -> Sums:
+        same.append((labels == seen).reshape(len(labels), -1).all(axis=1))
+        return [pairs.drawn(labels) for pairs in found]
 
-def noise_of_rows(problem: Problem, found: list[Pairs], n_resamples: int, rng: np.random.Generator) -> Noise:
-    """Draw rows again."""
-    bootstrap = Bootstrap(problem.weights, n_resamples, rng)
-    return _noise(found, [[pairs.redrawn(bootstrap.counts, bootstrap.group, bootstrap.step) for pairs in found]])
+    labels, step = iter(labels_of(simplex, n_resamples, rng)), min(pairs.held for pairs in found) // seen.size
+    noise = _noise(found, map(sums, map(np.stack, iter(lambda: list(islice(labels, max(1, step))), []))))
+    return replace(noise, squared=np.where(np.concatenate(same), value_of(found), noise.squared))
 
 
 def _noise(found: list[Pairs], draws: Iterable[Sums]) -> Noise:
@@ -765,28 +785,6 @@ def _noise(found: list[Pairs], draws: Iterable[Sums]) -> Noise:
     seen = np.sqrt(max(float(scale @ [pairs.total for pairs in found]), np.finfo(float).tiny))
     squared, along = zip(*(scale @ np.array(sums).transpose(1, 0, 2) for sums in draws), strict=True)
     return Noise(np.concatenate(squared), np.concatenate(along) / seen)
-
-
-def _estimate_of_pairs(problem: Problem, pairs: Pairs, resampling: Resampling) -> Estimate:
-    value = pairs.times * pairs.mean
-    seen = np.sqrt(pairs.times * max(pairs.total, 0.0) / pairs.number)
-    drawn = noise_of_labels(problem, [pairs], resampling.n_resamples, resampling.rng)
-    kinds = (drawn, noise_of_rows(problem, [pairs], resampling.n_resamples, resampling.rng))
-    tail = resampling.level / 2.0
-    lower = min(float(np.quantile(noise.lengths(value), tail)) ** 2 for noise in kinds)
-    reach = max(float(np.quantile(2.0 * seen * noise.along + noise.squared, 1.0 - tail)) for noise in kinds)
-    critical = float(np.quantile(drawn.squared, 1.0 - resampling.level))
-    found_with = max(float(np.quantile(noise.lengths(critical), POWER)) for noise in kinds)
-    return Estimate(
-        value=value,
-        lower=min(lower, value),
-        upper=max(value + reach, value),
-        noise_floor=0.0,
-        pvalue=pvalue_of(value, drawn.squared),
-        least_pvalue=least_pvalue_of(drawn.squared),
-        debiased=value,
-        detectable=found_with**2,
-    )
 
 
 # What the caller chose

@@ -15,7 +15,7 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem, refuse_rows
 from calibrant._core.result import Record, Result, Table
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, mean_of
-from calibrant.binning.bins import Ordered
+from calibrant.binning.bins import ROUNDING, Ordered
 from calibrant.binning.isotonic import block_starts
 from calibrant.exceptions import warn
 from calibrant.fit.isotonic import isotonic_fit_of
@@ -479,7 +479,7 @@ def _estimate(area: Area, resampling: Resampling) -> Estimate:
         return Estimate(value, value, value)
     share, (variance, freedom) = min(1.0, max(0.0, value)), area.spread
     binomial, z = share * (1.0 - share), float(-ndtri(resampling.level / 2.0))
-    if min(binomial, variance) > 0.0:
+    if binomial > ROUNDING and variance > 0.0:
         trials, z = binomial / variance, float(-stdtrit(freedom, resampling.level / 2.0))
     else:
         trials = area.fewest

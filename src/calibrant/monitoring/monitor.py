@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
 from functools import reduce
-from operator import add
+from threading import RLock
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -172,6 +172,10 @@ class Look(NamedTuple):
     drift: Sequential | None
 
 
+ONE_AT_A_TIME = RLock()
+"""What adds rows, and what looks at them, waits for other threads: else rows of one of two would be lost."""
+
+
 def _evidence(log: FloatArray) -> FloatArray:
     """Return the evidence of its logarithm; it is infinite only where an event of probability 0 occurred."""
     most = np.log(np.finfo(np.float64).max)
@@ -182,9 +186,10 @@ class Monitor:
     """Watch the calibration of predictions over time, with alarms of two tests that may be looked at every day.
 
     A monitor keeps sums of windows of rows, not rows. Monitors of parts of the rows add up with ``+``, in any order, to that
-    of all rows, up to the last digits of sums. After each window two tests are computed from the sums. The first asks whether
-    predictions are calibrated; the second whether calibration, good or bad, is what it was in the reference. Each raises a
-    false alarm with probability at most ``alpha``, ever: however many windows follow, and however often one looks.
+    of all rows, up to the last digits of sums. Threads may add rows to the same one. After each window two tests are computed
+    from the sums. The first asks whether predictions are calibrated; the second whether calibration, good or bad, is what it
+    was in the reference. Each raises a false alarm with probability at most ``alpha``, ever: however many windows follow, and
+    however often one looks.
 
     Parameters
     ----------
@@ -312,14 +317,15 @@ class Monitor:
             If rows are not valid, weights are no whole numbers, or there would be too many windows.
         """
         hint = "Pass a number of rows"
-        start = self._sums.end if first is None else whole("first", first, least=0, most=states.LAST, hint=hint)
-        problem, plan, labels = self._read(y_true, y_prob, sample_weight)
-        n = problem.size if sample_weight is None else np.size(sample_weight)
-        keys = self._windows.keys(at, n, start)
-        if problem.size < n:  # rows of weight 0 are left out
-            keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
-        self._sums, self._seen = self._sums + states.ByWindow.of(problem, keys, plan, start + n), None
-        self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
+        with ONE_AT_A_TIME:
+            start = self._sums.end if first is None else whole("first", first, least=0, most=states.LAST, hint=hint)
+            problem, plan, labels = self._read(y_true, y_prob, sample_weight)
+            n = problem.size if sample_weight is None else np.size(sample_weight)
+            keys = self._windows.keys(at, n, start)
+            if problem.size < n:  # rows of weight 0 are left out
+                keys = keys[np.asarray(sample_weight, dtype=np.float64) > 0.0]
+            self._sums, self._seen = self._sums + states.ByWindow.of(problem, keys, plan, start + n), None
+            self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
         return self
 
     def update_reference(
@@ -337,10 +343,11 @@ class Monitor:
         Monitor
             Itself.
         """
-        problem, plan, labels = self._read(y_true, y_prob, sample_weight)
-        found = states.summed(problem, plan)
-        self._given, self._seen = found if self._given is None else states.added(self._given, found), None
-        self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
+        with ONE_AT_A_TIME:
+            problem, plan, labels = self._read(y_true, y_prob, sample_weight)
+            found = states.summed(problem, plan)
+            self._given, self._seen = found if self._given is None else states.added(self._given, found), None
+            self._plan, self.notion, self.labels = plan, plan.cells[0][0], labels
         return self
 
     def _read(self, y_true: Any, y_prob: Any, sample_weight: Any) -> tuple[Problem, Plan, list[Any]]:
@@ -505,25 +512,25 @@ class Monitor:
     @property
     def _look(self) -> Look:
         """Return the look at the windows, computed once; warn of rows whose times changed what was looked at before."""
-        if self._seen is None:
-            found = self._sums.keys
-            first = 0 if self._given is not None else min(self.reference, len(found))
-            names, windows = tuple(map(self._windows.name, found)), tuple(self._sums.sums[key] for key in found)
-            reference = reduce(add, windows[:first]) if first else self._given
-            rest = windows[first:]
-            n_bins = self.binning.n_bins
-            calibration = Sequential.of(n_bins, windows) if windows else None
-            drift = Sequential.of(n_bins, rest, reference) if rest and reference is not None else None
-            self._seen = look = Look(names, windows, first, calibration, drift)
-            known, self._known = self._known, look.names
-            before, now = known[: look.first], look.names[: look.first]
-            if len(known) > len(before) and set(before) - set(now):
-                warn(
-                    f"late rows moved the reference from {', '.join(before)} to {', '.join(now)}: the evidence of drift is "
-                    "computed anew. If their time is wrong begin a new monitor without them; else give the reference its own "
-                    "rows, by update_reference or --reference FILE."
-                )
-        return self._seen
+        with ONE_AT_A_TIME:
+            if self._seen is None:
+                found = self._sums.keys
+                first = 0 if self._given is not None else min(self.reference, len(found))
+                names, windows = tuple(map(self._windows.name, found)), tuple(self._sums.sums[key] for key in found)
+                reference = reduce(states.added, windows[:first]) if first else self._given
+                rest = windows[first:]
+                calibration = Sequential.of(self.binning.n_bins, windows) if windows else None
+                drift = Sequential.of(self.binning.n_bins, rest, reference) if rest and reference is not None else None
+                self._seen = look = Look(names, windows, first, calibration, drift)
+                known, self._known = self._known, look.names
+                before, now = known[: look.first], look.names[: look.first]
+                if len(known) > len(before) and set(before) - set(now):
+                    warn(
+                        f"late rows moved the reference from {', '.join(before)} to {', '.join(now)}: the evidence of drift "
+                        "is computed anew. If their time is wrong begin a new monitor without them; else give the reference "
+                        "its own rows, by update_reference or --reference FILE."
+                    )
+            return self._seen
 
     # To and from files
 
@@ -536,15 +543,13 @@ class Monitor:
             Options, sums of each window, those of the reference if it was given, the alarms that were looked at, and a checksum
             of all this.
         """
-        alarms = [
-            {**asdict(one), "evidence": "inf" if one.evidence == np.inf else one.evidence} for one in self._raised
-        ]
+        alarms = [asdict(one) | {"evidence": "inf" if one.evidence == np.inf else one.evidence} for one in self._raised]
         state = {
             "calibrant_monitor": states.VERSION,
             "options": states.options_of(self),
-            "n_rows": self._sums.rows,
-            "next_row": self._sums.end,
-            "windows": [{"window": key, "sums": self._sums.sums[key].to_dict()} for key in self._sums.keys],
+            "n_rows": (sums := self._sums).rows,  # those of one moment, if other threads add rows
+            "next_row": sums.end,
+            "windows": [{"window": key, "sums": sums.sums[key].to_dict()} for key in sums.keys],
             "reference": None if self._given is None else self._given.to_dict(),
             "alarms": alarms,
         }

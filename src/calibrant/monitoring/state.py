@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -124,22 +123,20 @@ class Named:
     window: ClassVar[None] = None
 
     def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
-        """Take the names as they are, dates as words."""
+        """Take the names as they are, dates and times of UTC as words, the same for the same time whatever its type."""
         found = _for_each(at, n, "window=None")
-        if found.dtype.kind == "M":
-            return np.datetime_as_string(found)
         listed = found.tolist()
-        if any(isinstance(key, (date, datetime)) for key in listed):
-            return np.array([key.isoformat() for key in listed])
-        is_one_kind = found.dtype.kind in "iufUT" or are_words(listed)
-        fits = is_one_kind and all(type(key) is not float or math.isfinite(key) for key in listed)
-        must = "at must be numbers, dates or words, one kind of them"
-        require(fits, must, got=f"{listed[:3]}", hint="Name each window by a number, a date or a word")
+        if found.dtype.kind == "M" or any(isinstance(key, date) for key in listed):
+            words = np.datetime_as_string(as_times(found).astype("datetime64[us]"))
+            return np.array([word.removesuffix(".000000").removesuffix("T00:00:00") for word in words.tolist()])
+        fits = np.isfinite(found).all() if found.dtype.kind in "iuf" else are_words(listed)
+        must, kinds = "at must be numbers, dates or words, one kind of them", {(type(k), k == k): k for k in listed}
+        require(fits, must, got=f"{list(kinds.values())}", hint="Name each window by a number, a date or a word")
         return found if found.dtype.kind in "iuf" else np.array([str(key) for key in listed])
 
     def name(self, key: Key) -> str:
-        """Return the name as text."""
-        return str(key)
+        """Return the name as text, that of 1.0 as that of 1: they are one window."""
+        return str(int(key) if isinstance(key, float) and key.is_integer() else key)
 
 
 Windows = OfRows | OfTime | Named
@@ -163,10 +160,9 @@ def _for_each(at: Any, n: int, where: str) -> npt.NDArray[Any]:
     hint = "Pass at= with a time or a name for each row, or one for all of them"
     require(at is not None, f"at must be given with {where}", got="none", hint=hint)
     array = np.asarray(at)
-    if array.dtype == object or array.dtype.kind == "T":
-        array = np.array(array.tolist(), dtype=object) if array.ndim else np.array(array.item(), dtype=object)
-    if array.ndim == 0:
-        array = np.broadcast_to(array, (n,))
+    if array.dtype.kind in "OTU":  # NumPy writes what stands beside words in a list as words
+        array = np.asarray(at, dtype=object)
+    array = array if array.ndim else np.broadcast_to(array, (n,))
     must, got = f"at must hold a value for each of the {n} rows", f"shape {array.shape}"
     require(array.shape == (n,), must, got=got, hint=hint)
     return array
@@ -195,8 +191,8 @@ def _time_of(value: object) -> np.datetime64:
     if isinstance(time, datetime) and time.tzinfo is not None:
         time = time.astimezone(UTC).replace(tzinfo=None)
     must = "at must be a time as in ISO 8601, such as 2026-11-23 or 2026-11-23T08:30"
-    require(isinstance(time, date), must, value=value, hint="Convert it")
-    return np.datetime64(time)
+    require(isinstance(time, date) or time is None or time != time, must, value=value, hint="Convert it")
+    return np.datetime64(time if time == time else "NaT")  # that of pandas, a date too, and NaN
 
 
 # Sums of windows of rows, which add up window by window

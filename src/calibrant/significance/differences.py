@@ -460,6 +460,7 @@ def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> fl
 def _debiased(size: PairedDifference, weights: Weights, alternative: Alternative) -> dict[str, Any]:
     """Return statistic, p-value and law of the difference of the squared errors by its standard error."""
     difference, error = size.difference, size.standard_error
+    error = error if error > ROUNDING * abs(difference) else 0.0
     if error == 0 and difference != 0:
         warn(
             "the standard error of the difference is zero, since the rows of each bin deviate alike; the p-value is 0, however "

@@ -221,14 +221,14 @@ def quantiles(values: FloatArray, weights: Weights, shares: FloatArray, whole: f
     order = np.argsort(values, kind="stable")
     step = values[order]
     ends = np.cumsum(weights.values[order] * weights.rows_per_weight)
+    ends = ends if weights.are_counts else ends.round(9)  # sums of fractions are not exact
     found = np.empty(shares.size)
     for number, start in enumerate((ends[-1] - 1.0) * shares / whole):
         first, last = np.searchsorted(ends, start, side="right"), np.searchsorted(ends, start + 1.0, side="left")
         window = slice(first, max(first, min(last, step.size - 1)) + 1)
         length = np.diff(np.clip(ends[window], start, start + 1.0), prepend=start)
         low, high = step[window][0], step[window][-1]
-        width = length.sum()  # of more than 2^53 rows 0
-        mean = length @ step[window] / width if width else low
+        mean = length @ step[window] / length.sum() if length.any() else low  # of more than 2^53 rows none is long
         # The mean of equal steps is the step itself, and no rounded neighbour of it.
         found[number] = np.clip(mean, low, max(low, np.nextafter(high, -np.inf)))
     return found
