@@ -213,17 +213,19 @@ class GridPoints:
 
     steps: int | Word
 
-    def settled(self) -> Callable[[int], trees.Candidates]:
-        """Return what makes the points of each fit, given the number of classes: all fits draw alike.
+    def settled(self, n_classes: int) -> trees.Candidates:
+        """Return the points of a fit; all fits draw alike.
+
+        Parameters
+        ----------
+        n_classes : int
+            Number of classes.
 
         Returns
         -------
-        callable
-            It takes the number of classes and returns the points.
+        Candidates
+            The points.
         """
-        return self._made
-
-    def _made(self, n_classes: int) -> trees.Candidates:
         if not isinstance(self.steps, str):
             return trees.Candidates(simplex_grid(n_classes, self.steps, "candidates"))
         if n_classes == 2:
@@ -270,15 +272,6 @@ class Mixture:
         """
         prior = np.full(overall.size, 1.0 / overall.size) if self.prior == "uniform" else overall / overall.sum()
         return (1.0 - self.part) * rate + self.part * prior
-
-
-def require_few(n_classes: int, n_distinct: int) -> None:
-    """Refuse to try all splits where there are too many."""
-    must, other = "candidates='exact' must have", "Pass 'data', or the steps of a grid"
-    require(n_classes <= 3, f"{must} two or three classes", value=n_classes, hint=other)
-    most = int((2 * MOST_NUMBERS / 3) ** 0.5) - 1
-    hint = f"{other}. Or fit fewer rows"
-    require(n_distinct <= most, f"{must} at most {most} distinct predictions", value=n_distinct, hint=hint)
 
 
 def as_points(candidates: int | Word | GridPoints) -> GridPoints:
@@ -533,7 +526,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         return self.node_value_[self.tree_.nodes(forecast.prob)]
 
     def _grown(self, rows: trees.Rows, smoothing: float, softening: float, *, most: int | None) -> trees.Grown:
-        points = as_points(self.candidates).settled()(rows.prob.shape[1])
+        points = as_points(self.candidates).settled(rows.prob.shape[1])
         return trees.grow(rows.softened(softening), points, most, smoothing)
 
     def _values(self, sums: FloatArray, smoothing: float) -> FloatArray:
@@ -546,7 +539,11 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
             choice_of(getattr(self, name))
         n_classes = problem.prob.shape[1]
         if as_points(self.candidates).steps == "exact" and n_classes > 2:
-            require_few(n_classes, len(np.unique(problem.prob, axis=0)))
+            must, other = "candidates='exact' must have", "Pass 'data', or the steps of a grid"
+            require(n_classes <= 3, f"{must} two or three classes", value=n_classes, hint=other)
+            n_distinct, most = len(np.unique(problem.prob, axis=0)), int((2 * MOST_NUMBERS / 3) ** 0.5) - 1
+            hint = f"{other}. Or fit fewer rows"
+            require(n_distinct <= most, f"{must} at most {most} distinct predictions", value=n_distinct, hint=hint)
         if n_classes <= RECOMMENDED_CLASSES:
             return
         instead = (
