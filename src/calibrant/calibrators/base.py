@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from inspect import get_annotations, signature
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, ClassVar, Literal, Self, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -611,9 +611,9 @@ def as_binary_calibrator(calibrator: str | BinaryCalibrator, *, hint: str) -> Bi
     if not isinstance(made, (type, Calibrator)) and hasattr(made, "fit") and hasattr(made, "predict"):
         made = OfEstimator(made)
     must = "calibrator must be a BinaryCalibrator, a map of one score"
+    hint = f"Pass an object: {calibrator.__name__}()" if isinstance(calibrator, type) else hint
     require(isinstance(made, BinaryCalibrator), must, value=calibrator, hint=hint, error=TypeError)
-    found: BinaryCalibrator = made
-    return found
+    return cast("BinaryCalibrator", made)
 
 
 # What is said of classes, and of problems of a notion, that the calibration rows lack
