@@ -150,8 +150,7 @@ MAPS = {**CALIBRATORS, "by notion": lambda: ByNotion(IsotonicCalibration())}
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("input", ["probability", "logit"])
 def test_every_calibrator_maps_two_columns_as_the_second(name, input):
-    column = (P**2).round(1)  # many equal rows: folds are drawn by their numbers
-    two = table(column)
+    column, two = (decimal := (P**2).round(1)), table(decimal)  # many equal rows: folds are drawn by their numbers
     if input == "logit":
         column = np.log((0.01 + column) / (1.01 - column))
         two = np.column_stack([np.zeros(P.size), column])
