@@ -213,19 +213,17 @@ class GridPoints:
 
     steps: int | Word
 
-    def settled(self, n_classes: int) -> trees.Candidates:
-        """Return the points of a fit; all fits draw alike.
-
-        Parameters
-        ----------
-        n_classes : int
-            Number of classes.
+    def settled(self) -> Callable[[int], trees.Candidates]:
+        """Return what makes the points of each fit, given the number of classes: all fits draw alike.
 
         Returns
         -------
-        Candidates
-            The points.
+        callable
+            It takes the number of classes and returns the points.
         """
+        return self._made
+
+    def _made(self, n_classes: int) -> trees.Candidates:
         if not isinstance(self.steps, str):
             return trees.Candidates(simplex_grid(n_classes, self.steps, "candidates"))
         if n_classes == 2:
@@ -526,7 +524,7 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
         return self.node_value_[self.tree_.nodes(forecast.prob)]
 
     def _grown(self, rows: trees.Rows, smoothing: float, softening: float, *, most: int | None) -> trees.Grown:
-        points = as_points(self.candidates).settled(rows.prob.shape[1])
+        points = as_points(self.candidates).settled()(rows.prob.shape[1])
         return trees.grow(rows.softened(softening), points, most, smoothing)
 
     def _values(self, sums: FloatArray, smoothing: float) -> FloatArray:
