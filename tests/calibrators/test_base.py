@@ -81,6 +81,9 @@ def test_scikit_learn_is_asked_about_columns_only_where_they_may_be_wrong(monkey
     frame = pd.DataFrame(prob, columns=["a", "b", "c"])
     with pytest.raises(ValueError, match="names must be in the same order"):
         fitted.fit(frame, label).predict_proba(frame[["c", "b", "a"]])
+    numbered = frame.set_axis([1, 2, 3], axis=1)  # no names to scikit-learn, but those of classes
+    with pytest.raises(ValueError, match=r"classes \[1, 2, 3\], in this order; got \[3, 2, 1\]"):
+        fitted.fit(numbered, label + 1).predict_proba(numbered[[3, 2, 1]])
     assert not hasattr(fitted.fit(prob, label), "feature_names_in_")
 
 

@@ -87,7 +87,8 @@ def test_the_interval_of_each_class_is_that_of_its_own_venn_abers():
         ({"normalize": "no"}, TypeError, "normalize must be True or False; got"),
         ({"unseen": "zero"}, ValueError, "unseen must be one of 'pooled', 'identity'; got 'zero'"),
         ({"calibrator": cal.TemperatureScaling()}, TypeError, r"a BinaryCalibrator.*no notion: use it directly\."),
-        *(({"calibrator": what}, TypeError, "must be a BinaryCalibrator") for what in (3, LogisticRegression, [])),
+        *(({"calibrator": what}, TypeError, "must be a BinaryCalibrator") for what in (3, [])),
+        ({"calibrator": LogisticRegression}, TypeError, r"one score; got .* Pass an object: LogisticRegression\(\)"),
     ],
     ids=str,
 )

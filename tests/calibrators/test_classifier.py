@@ -404,6 +404,14 @@ def test_rows_of_weight_zero_are_in_no_fold(routed):
     np.testing.assert_array_equal(fitted(np.r_[X[:150], X], np.r_[1 - t[:150], t], weight[::-1]), expected)
 
 
+def test_weights_that_are_whole_in_a_fold_are_no_counts_where_others_are_fractions():
+    X, t = make_classification(300, random_state=0)
+    weight = np.r_[0.5, np.random.default_rng(0).choice([1.0, 20.0], 299)]
+    model = CalibratedClassifier(GaussianNB(), SafeCalibrator("isotonic", caution=0), ensemble=True)
+    one, other = (model.fit(X, t, weight * unit).predict_proba(X) for unit in (1.0, 0.3))
+    np.testing.assert_allclose(one, other, atol=1e-9)
+
+
 # Metadata
 
 

@@ -177,6 +177,14 @@ def test_where_a_parabola_separates_the_classes_targets_are_smoothed_and_this_is
     np.testing.assert_allclose(twin.gradient(twin.parabola, values, logit(score), target, weight), 0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("method", [QuadraticScaling(), BetaCalibration()], ids=repr)
+def test_scores_of_one_class_at_the_ends_leave_the_rates_between_to_the_curve(method):
+    """Votes of three: how near the ends come to 0 and 1 is lost in rounding, which must not decide on smoothed targets."""
+    times = [3, 13, 7, 5, 14, 9]
+    fitted = method.fit(np.repeat(np.array([0, 1, 1, 2, 2, 3]) / 3, times), np.repeat([0, 0, 1, 0, 1, 1], times))
+    np.testing.assert_allclose(fitted.calibrate([1 / 3, 2 / 3]), [7 / 20, 14 / 19], rtol=1e-9)
+
+
 # Splines
 
 

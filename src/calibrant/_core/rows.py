@@ -280,9 +280,10 @@ class WeightedRows(ABC):
         return self.at(rows, self.weights.take(rows))
 
     def weighted(self, weight: FloatArray) -> Self:
-        """Return the rows with other weights, as a problem of its own; those without weight are left out."""
+        """Return the rows with other weights, as a problem of its own, of fractions no counts; those without are left out."""
         rows = np.flatnonzero(weight > 0)
-        return self.at(rows, Weights(weight[rows]))
+        weights = Weights(weight[rows]) if self.weights.are_counts else self.weights.like(weight).take(rows)
+        return self.at(rows, weights)
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,7 +68,7 @@ class HeldOut:
             # Numbers in place of the classes: labels may be of any kind, or name a class that no row has.
             calibrator = make(n_classes)
             calibrator.set_params(input="logit" if problem.is_logit else "probability", labels=range(n_classes))
-            prob = calibrator.fit(kept.values, as_simplex(kept).label, kept.weight).predict_proba(out.values)
+            prob = calibrator.fit(kept.values, as_simplex(kept).label, **kept.weights.keyword).predict_proba(out.values)
             must, hint = "predict_proba must return probabilities of each class", "Correct the calibrator"
             shape, given = (out.size, n_classes), np.shape(prob)
             require(given == shape, must, got=f"shape {given} in place of {shape}", hint=hint)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache, partial
 from inspect import get_annotations, signature
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, ClassVar, Literal, Self, Union, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted, column_
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of
-from calibrant._core.border import SAMPLED, Input, as_forecast, as_problem, declared
+from calibrant._core.border import SAMPLED, Input, as_forecast, as_problem, classes_by_name, declared
 from calibrant._core.checks import as_numbers, choice, flag, is_word, number, numbers, refuse, require, source, whole
 from calibrant._core.registry import declare, find
 from calibrant._core.rows import OF_CALIBRATOR, BinaryProblem, Forecast, InBatches, Problem, SimplexProblem, as_simplex
@@ -385,6 +385,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 _check_n_features(self, values, reset=False)
         else:
             validate_data(self, values if names is None else X, reset=reset, skip_check_array=True)
+        if not reset and names is not None:  # numbers are no names to scikit-learn
+            known, classes = classes_by_name(self.classes_, list(map(str, names))), self.classes_.tolist()
+            must = f"columns of y_prob must be those of the classes {classes}, in this order"
+            require(known in (None, classes), must, value=known, hint="Put them in this order, or pass an array")
         return values[:, 0] if values.shape[1] == 1 else values
 
 
@@ -594,12 +598,10 @@ class OfEstimator(BinaryCalibrator):
     def _apply(self, score: FloatArray) -> FloatArray:
         if self.constant_ is not None:
             return np.full(score.size, self.constant_)
-        gives_prob = hasattr(self.estimator_, "predict_proba")
-        made = (
-            self.estimator_.predict_proba(score[:, None])[:, 1]
-            if gives_prob
-            else self.estimator_.predict(score[:, None])
-        )
+        if hasattr(self.estimator_, "predict_proba"):
+            made = self.estimator_.predict_proba(score[:, None])[:, 1]
+        else:
+            made = self.estimator_.predict(score[:, None])
         return np.clip(np.asarray(made, dtype=np.float64), 0.0, 1.0)
 
 
@@ -609,9 +611,9 @@ def as_binary_calibrator(calibrator: str | BinaryCalibrator, *, hint: str) -> Bi
     if not isinstance(made, (type, Calibrator)) and hasattr(made, "fit") and hasattr(made, "predict"):
         made = OfEstimator(made)
     must = "calibrator must be a BinaryCalibrator, a map of one score"
+    hint = f"Pass an object: {calibrator.__name__}()" if isinstance(calibrator, type) else hint
     require(isinstance(made, BinaryCalibrator), must, value=calibrator, hint=hint, error=TypeError)
-    found: BinaryCalibrator = made
-    return found
+    return cast("BinaryCalibrator", made)
 
 
 # What is said of classes, and of problems of a notion, that the calibration rows lack

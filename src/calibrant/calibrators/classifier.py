@@ -25,7 +25,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, log_prob_of_prob, more, prob_of_logit
 from calibrant._core.border import as_labels, as_problem, as_weights
 from calibrant._core.checks import are_words, as_numbers, choice, refuse, require, require_jobs
-from calibrant._core.rows import Problem
+from calibrant._core.rows import Problem, Weights
 from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter, unless_it_fails
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.isotonic import VennAbers
@@ -135,10 +135,13 @@ def pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:
 
 
 class Metadata(NamedTuple):
-    """Keywords of the estimator's ``fit``, the calibrator's weights, the splitter's groups."""
+    """Keywords of the estimator's ``fit``, the calibrator's weights, the splitter's groups.
+
+    Weights that are whole in one fold and fractions in another are no numbers of rows in the first either.
+    """
 
     estimator: dict[str, Any]
-    weight: FloatArray | None
+    weights: Weights
     splitter: dict[str, Any]
 
 
@@ -337,12 +340,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if self._is_trained():
                 check_is_fitted(self.estimator)
                 self.classes_ = classes_of(self.estimator)
-                self.pairs_ = [self._pair(self.estimator, self._forecast(self.estimator, X), truth, metadata.weight)]
+                self.pairs_ = [self._pair(self.estimator, self._forecast(self.estimator, X), truth, metadata.weights)]
             else:
-                if _is_number(self.cv) and metadata.weight is not None and not metadata.weight.all():
-                    rows = np.flatnonzero(metadata.weight)  # others are in no fold
+                if _is_number(self.cv) and not metadata.weights.values.all():
+                    rows = np.flatnonzero(metadata.weights.values)  # others are in no fold
                     estimator, splitter = (_check_method_params(X, metadata[part], indices=rows) for part in (0, 2))
-                    metadata = Metadata(estimator, metadata.weight[rows], splitter)
+                    metadata = Metadata(estimator, metadata.weights.part(rows), splitter)
                     X, truth = _safe_indexing(X, rows), truth[rows]
                 if groups is None and (groups := groups_of_copies(self.cv, X, truth)) is not None:
                     metadata = metadata._replace(splitter={"groups": groups})
@@ -471,21 +474,22 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     def _routed(
         self, X: Any, sample_weight: npt.ArrayLike | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
     ) -> Metadata:
-        weight = None if sample_weight is None else as_weights(sample_weight, _num_samples(X)).values
+        weights = as_weights(sample_weight, _num_samples(X))
         if _routing_enabled():
-            given = {"sample_weight": weight, "groups": groups, **fit_params}
+            given = {**weights.keyword, "groups": groups, **fit_params}
             routed = process_routing(self, "fit", **{name: one for name, one in given.items() if one is not None})
-            return Metadata(routed.estimator.fit, routed.calibrator.fit.get("sample_weight"), routed.splitter.split)
-        if weight is not None and not self._is_trained():
+            weights = as_weights(routed.calibrator.fit.get("sample_weight"), _num_samples(X))
+            return Metadata(routed.estimator.fit, weights, routed.splitter.split)
+        if not weights.is_unit and not self._is_trained():
             estimator = self._base()
             if has_fit_parameter(estimator, "sample_weight"):
-                fit_params = fit_params | {"sample_weight": weight}
+                fit_params = fit_params | weights.keyword
             elif not any(name.endswith("__sample_weight") for name in fit_params):
                 warn(
                     f"fit of {type(estimator).__name__} takes no sample_weight: only the calibrator uses the weights. "
                     "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight."
                 )
-        return Metadata(fit_params, weight, {} if groups is None else {"groups": groups})
+        return Metadata(fit_params, weights, {} if groups is None else {"groups": groups})
 
     def _over_folds(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, *, grouped: bool) -> list[Pair]:
         """Return a pair a fold; or a single one, of the out-of-fold forecasts of all rows and a model of all rows."""
@@ -494,12 +498,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             splitter = check_cv(self.cv, truth, classifier=True)
         folds = [(row_numbers(a), row_numbers(b)) for a, b in splitter.split(X, truth, **metadata.splitter)]
-        weight = metadata.weight
         require(folds, "cv must have at least one fold", got="none", hint="Pass cv=5")
         calls = (delayed(_trained)(self._base(), X, truth, metadata, train) for train, _ in folds)
         models = Parallel(n_jobs=self.n_jobs, return_as="generator")(calls)
-        strange, pairs, forecasts = 0, list[Pair](), list[FloatArray]()
-        tests = list[Rows]()
+        strange, pairs, forecasts, tests = 0, list[Pair](), list[FloatArray](), list[Rows]()
         for estimator, (_, test_rows) in zip(models, folds, strict=True):
             # A model cannot be blamed for a class that its fold did not show it: such rows say nothing of calibration.
             test = test_rows[np.isin(truth[test_rows], classes_of(estimator))]
@@ -507,10 +509,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             must = "each fold must hold a row with a weight, of a class in its model's training rows"
             got = f"a fold of {len(test_rows)} rows without one"
             hint = "Use fewer folds, or a splitter that keeps the classes in proportion"
-            require(len(test) and (weight is None or weight[test].any()), must, got=got, hint=hint)
+            require(len(test) and metadata.weights.values[test].any(), must, got=got, hint=hint)
             forecast = self._forecast(estimator, _safe_indexing(X, test))
             if self.ensemble:
-                pairs.append(self._pair(estimator, forecast, truth[test], None if weight is None else weight[test]))
+                pairs.append(self._pair(estimator, forecast, truth[test], metadata.weights.part(test)))
             else:  # without the models, which are large
                 tests.append(test)
                 forecasts.append(forecast)
@@ -521,12 +523,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             return pairs
         rows = np.concatenate(tests)
         estimator = _trained(self._base(), X, truth, metadata, np.arange(_num_samples(X)))
-        return [self._pair(estimator, np.concatenate(forecasts), truth[rows], None if weight is None else weight[rows])]
+        return [self._pair(estimator, np.concatenate(forecasts), truth[rows], metadata.weights.part(rows))]
 
-    def _pair(self, estimator: Any, forecast: FloatArray, truth: npt.NDArray[Any], weight: FloatArray | None) -> Pair:
+    def _pair(self, estimator: Any, forecast: FloatArray, truth: npt.NDArray[Any], weights: Weights) -> Pair:
         """Fit a calibrator to what an estimator makes of rows that it was not trained on."""
         kind = "probability" if hasattr(estimator, "predict_proba") else "logit"
         given: Any = {"input": kind, "labels": self.classes_}
+        weight = weights.keyword.get("sample_weight")
         if self.calibrator is None:
             method = default_of(as_problem(truth, forecast, sample_weight=weight, **given))
             calibrator = method.calibrator(len(self.classes_))

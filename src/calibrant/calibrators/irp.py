@@ -272,15 +272,6 @@ class Mixture:
         return (1.0 - self.part) * rate + self.part * prior
 
 
-def require_few(n_classes: int, n_distinct: int) -> None:
-    """Refuse to try all splits where there are too many."""
-    must, other = "candidates='exact' must have", "Pass 'data', or the steps of a grid"
-    require(n_classes <= 3, f"{must} two or three classes", value=n_classes, hint=other)
-    most = int((2 * MOST_NUMBERS / 3) ** 0.5) - 1
-    hint = f"{other}. Or fit fewer rows"
-    require(n_distinct <= most, f"{must} at most {most} distinct predictions", value=n_distinct, hint=hint)
-
-
 def as_points(candidates: int | Word | GridPoints) -> GridPoints:
     """Return the points that a number of steps or the word stands for."""
     if isinstance(candidates, GridPoints):
@@ -546,7 +537,11 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
             choice_of(getattr(self, name))
         n_classes = problem.prob.shape[1]
         if as_points(self.candidates).steps == "exact" and n_classes > 2:
-            require_few(n_classes, len(np.unique(problem.prob, axis=0)))
+            must, other = "candidates='exact' must have", "Pass 'data', or the steps of a grid"
+            require(n_classes <= 3, f"{must} two or three classes", value=n_classes, hint=other)
+            n_distinct, most = len(np.unique(problem.prob, axis=0)), int((2 * MOST_NUMBERS / 3) ** 0.5) - 1
+            hint = f"{other}. Or fit fewer rows"
+            require(n_distinct <= most, f"{must} at most {most} distinct predictions", value=n_distinct, hint=hint)
         if n_classes <= RECOMMENDED_CLASSES:
             return
         instead = (

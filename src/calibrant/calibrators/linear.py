@@ -911,8 +911,9 @@ class VectorScaling(LogitScaling):
     -0.007 with a standard error of 0.009. As given is better for all eight networks among them, and worse for gradient
     boosting. ``python -m studies.arena.defaults`` of commit 6e77aab2 gave these figures.
 
-    Of one column of logits, the log-odds of an event, the other class has the logit 0: as given the map is `PlattScaling` but
-    for the ridge, and with log-softmax `BetaCalibration` whose weights may be negative.
+    Of one column of logits, the log-odds of an event, the other class has the logit 0: as given the map is that of
+    ``PlattScaling(smooth_targets=False)`` but for the ridge, and with log-softmax `BetaCalibration` whose weights may be
+    negative.
 
     References
     ----------

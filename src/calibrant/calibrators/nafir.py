@@ -81,8 +81,7 @@ class Cells:
         """Weight of the scores in each cell."""
         total = np.zeros(self.size)
         for rows in blocks(len(self.at), self.at.shape[1], CHUNK):
-            at = self.at[rows]
-            total += np.bincount(at.ravel(), np.repeat(self.weight[rows], at.shape[1]), self.size)
+            total += np.bincount(self.at[rows].ravel(), np.repeat(self.weight[rows], self.at.shape[1]), self.size)
         return total
 
     def events(self) -> FloatArray:

@@ -310,8 +310,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
             folds = list(folds_of(problem))
             per_fold = problem.weights.rows * (len(problem.classes) - 1) / max(1, len(folds))
             folds = folds[: math.ceil(POINTS_LEFT_OUT / per_fold)]
-        n_rows = problem.size + sum(int(np.count_nonzero(fold.kept)) for fold in folds)
-        n_points = n_rows * (len(problem.classes) - 1)
+        n_points = (problem.size + sum(int(np.count_nonzero(fold.kept)) for fold in folds)) * (len(problem.classes) - 1)
         with progress_bar(n_points, show=self.progress, desc="SCIR", unit="point") as advance:
             self.epsilon_ = self._chosen(problem, folds, advance) if self.epsilon == "cv" else float(self.epsilon)
             self._fit_map(problem, advance)

@@ -473,8 +473,10 @@ def least_log_loss(
     def fit(features: Features) -> tuple[LogisticFit, bool]:
         """Fit, and whether it is to the outcomes themselves."""
         to = partial(fit_logistic, problem, partial(columns, features), intercept=intercept, nonnegative=nonnegative)
-        if not smooth and not is_separated(problem, family) and (found := to()).converged:
-            return found, True
+        has_minimum = not smooth and not is_separated(problem, family)
+        # Where rows at the ends are certain, a flat way leads to the minimum: whether steps arrive there is rounding.
+        if has_minimum and ((found := to()).converged or found.gradient <= CERTAIN):
+            return replace(found, converged=True), True
         return to(rows_per_weight=problem.weights.rows_per_weight), smooth
 
     found, as_wanted = fit(features)

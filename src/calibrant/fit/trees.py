@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import isqrt
@@ -217,8 +217,8 @@ def parts_of(ordered: Ordered) -> list[tuple[BinaryProblem, BinaryProblem]]:
         some = np.flatnonzero(weight > 0)
         return problem.at(some, problem.weights.like(weight[some]))
 
-    # A part is dealt by its own numbers of rows.
-    folds = folds_of(as_simplex(ordered.problem.weighted(ordered.problem.weight)))
+    # A part is dealt by its own numbers of rows, and by scores, which are the same of one column and of two.
+    folds = folds_of(as_simplex(replace(ordered.problem, logit=None).weighted(ordered.problem.weight)))
     left_out = (fold.left_out[ordered.order] for fold in folds)
     return [(part(problem.weight - weight), part(weight)) for weight in left_out]
 
