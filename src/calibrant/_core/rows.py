@@ -318,6 +318,9 @@ class BinaryProblem(WeightedRows):
     precision : dtype
         Precision in which the scores were given: edges of fixed bins are rounded to it, so that 0.35 in single precision falls
         into the bin of 0.35.
+    cells : FineCells or None
+        The cells of a fine grid that hold the rows, where the scores were rounded to their means, with a row for each cell and
+        outcome: values differ from those of the rows by what the cells leave open. The weights count rows, or are sums.
     """
 
     score: FloatArray
@@ -329,6 +332,7 @@ class BinaryProblem(WeightedRows):
     logit: FloatArray | None = None
     predicted: Predicted | None = None
     precision: np.dtype[np.floating[Any]] = DOUBLE
+    cells: Any = None
 
     @property
     def size(self) -> int:
@@ -353,6 +357,7 @@ class BinaryProblem(WeightedRows):
             weights=self.weights.part(rows) if weights is None else weights,
             logit=None if self.logit is None else self.logit[rows],
             predicted=None if self.predicted is None else replace(self.predicted, code=self.predicted.code[rows]),
+            cells=None,  # those of some rows are others
         )
 
     @property

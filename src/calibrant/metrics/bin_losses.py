@@ -27,7 +27,6 @@ from calibrant.binning import Bins
 from calibrant.binning.bins import Ordered
 from calibrant.lenses import BinView, Size, View
 from calibrant.sums import BinnedProblem, BinTable
-from calibrant.sums.sums import CellProblem
 
 # The exact two-sided binomial test of many probabilities against the same counts
 
@@ -517,16 +516,14 @@ class NormOfBins(Size):
             return l2 if self.norm is root else lambda values, weights: of_rows(values**2, weights)
         return of_each_row(self.norm)
 
-    def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
+    def of_problems(self, seen: Sequence[tuple[BinaryProblem, BinView]]) -> float:
         """Return the norm."""
         found, losses = [], []
         for problem, view in seen:
-            assert isinstance(view, BinView)
             found.append(BinnedProblem(problem.name, problem.share, view.bins, problem.weights.unit))
             losses.append(self.loss(problem, view.bins))
         value = self._norm_of(np.concatenate(losses), BinTable.of(found))
-        of_cells = any(isinstance(problem, CellProblem) for problem, _ in seen)
-        return Approximate(value, -np.inf, np.inf) if of_cells else value
+        return Approximate(value, -np.inf, np.inf) if any(problem.cells for problem, _ in seen) else value
 
     def _of_table(self, table: BinTable) -> float:
         """Return the norm of a loss that needs no rows."""

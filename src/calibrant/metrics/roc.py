@@ -22,7 +22,6 @@ from calibrant.fit.isotonic import isotonic_fit_of
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Own, YProb, YTrue
 from calibrant.notions import Binary, Notion, NotionLike, as_notion, event_of
-from calibrant.sums.sums import CellProblem
 
 # Events and non-events in the order of their scores: what the points of a ROC curve and the areas are made of
 
@@ -359,10 +358,10 @@ def of_placements(weights: Weights, label: IntArray, placed: FloatArray, n_class
 # Areas under ROC curves of cells in place of scores, and between which limits those of the rows lie
 
 
-AreaOfCells = Callable[[CellProblem], float]
+AreaOfCells = Callable[[BinaryProblem], float]
 
 
-def under_curve_of_cells(problem: CellProblem) -> float:
+def under_curve_of_cells(problem: BinaryProblem) -> float:
     """Return the area under the curve; pairs of one cell count by half, and may count fully or not at all.
 
     So the area of the rows is off by at most half the share of such pairs: sum of events * others over the cells, divided by
@@ -374,7 +373,7 @@ def under_curve_of_cells(problem: CellProblem) -> float:
     return Approximate(value, value - open_ / pairs, value + open_ / pairs) if pairs else value
 
 
-def under_hull_of_cells(problem: CellProblem) -> float:
+def under_hull_of_cells(problem: BinaryProblem) -> float:
     """Return the area under the hull, which the rows can only raise: to that of the best order within each cell, at most."""
     ranked = Ranked.of(problem)
     if not ranked.has_both:
@@ -681,6 +680,6 @@ def _value(
     words = each_class(notion, problem)
     if (cells := problem.summed_parts(words)) is None:
         return mean_area(problem, words, measure).value
-    found = [(part, of_cells(part)) for part in cells if part.size and isinstance(part, CellProblem)]
+    found = [(part, of_cells(part)) for part in cells if part.size]
     warn_of_one_kind([part for part, area in found if np.isnan(area)], "an AUC")
     return mean_of([(part.share, area) for part, area in found])

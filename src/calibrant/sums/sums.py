@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -464,28 +464,12 @@ class FineCells:
         return weight[held], events[held]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CellProblem(BinaryProblem):
-    """A binary problem of which the scores were rounded to the means of fine cells: a row for each cell and outcome.
-
-    Its weights count rows, or are sums of weights that do not. Values of it differ from those of the rows by what `cells`
-    leave open.
-    """
-
-    cells: FineCells = field(kw_only=True)
-
-    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> BinaryProblem:  # type: ignore[override]
-        """Return some of these rows, whose cells are not those of all."""
-        names = BinaryProblem.__dataclass_fields__
-        return BinaryProblem(**{name: getattr(self, name) for name in names}).at(rows, weights)
-
-
-def rounded(one: BinnedProblem, of: Problem | None = None) -> CellProblem:
+def rounded(one: BinnedProblem, of: Problem | None = None) -> BinaryProblem:
     """Return the problem of cells, a row for each cell and outcome that occurred there; ``of`` is what was cut."""
     cells = FineCells(one)
     by_outcome = np.stack([cells.others, cells.events])
     outcome, at = np.nonzero(by_outcome > 0.0)
-    return CellProblem(
+    return BinaryProblem(
         score=cells.mean[at],
         outcome=outcome.astype(np.bool_),
         weights=SummedWeights(by_outcome[outcome, at], of_whole=one.weights),
@@ -505,9 +489,8 @@ def in_cells(problem: BinaryProblem) -> BinaryProblem:
 
 def outward(problem: BinaryProblem, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Move scores at which something begins, and others at which it ends, to the ends of their cells; of rows they stay."""
-    if not isinstance(problem, CellProblem):
+    if (cells := problem.cells) is None:
         return low, high
-    cells = problem.cells
     first = np.where(cells.left < cells.right, np.nextafter(cells.left, 1.0), cells.right)
     return first[np.searchsorted(cells.mean, low)], cells.right[np.searchsorted(cells.mean, high)]
 
