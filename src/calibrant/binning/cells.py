@@ -25,7 +25,7 @@ from calibrant._core.registry import declare
 from calibrant._core.result import read_only
 from calibrant._core.rows import BoolArray, IntArray, SimplexProblem
 from calibrant.binning import of_word
-from calibrant.binning.bins import Bins, Partition, even_edges, require_bins, sums_over
+from calibrant.binning.bins import Bins, Partition, even_edges, require_bins, sums_of_forecasts
 
 # What a binning of the simplex is, and what it gives: sums over the rows of each cell
 
@@ -53,7 +53,7 @@ class SimplexBinning(ABC):
 
     def __call__(self, problem: SimplexProblem) -> Bins:
         """Cut the forecasts of a problem and sum over the cells."""
-        return sums_over(self.partition(problem), problem)
+        return sums_of_forecasts(self.partition(problem), problem)
 
 
 # A grid on the simplex: each probability is cut by itself

@@ -7,7 +7,6 @@ at the rates of this truth, in bins; through a lens, whose cells are too small t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import exp
@@ -17,7 +16,6 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.registry import named
-from calibrant._core.result import read_only
 from calibrant._core.rows import IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Binning
 from calibrant.lenses import Lens, Size
@@ -40,7 +38,7 @@ from calibrant.metrics.estimate import (
     resampled_deviations,
     steps_for,
 )
-from calibrant.notions import Notion, WithinGroups
+from calibrant.notions import Notion
 from calibrant.sums import RowScore, Sums, cells_of
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of
 
@@ -265,7 +263,7 @@ def with_labels(simplex: SimplexProblem, notion: Notion, draw: IntArray) -> tupl
     rows, label, weight = drawn_rows(simplex, draw)
     if isinstance(rows, slice):
         return replace(simplex, label=label), notion
-    return replace(simplex.at(rows, Weights(weight)), label=label), _of_rows(notion, rows)
+    return replace(simplex.at(rows, Weights(weight)), label=label), notion._of_rows(rows)
 
 
 def redrawn(
@@ -284,18 +282,9 @@ def redrawn(
     if named(type(notion)) is not None:  # another may know the rows by their places
         first = next(notion.split(simplex))
         order = np.argsort(first.score, kind="stable") if first.size == order.size else order
-    rows, own = simplex.taken(order), _of_rows(notion, order)
+    rows, own = simplex.taken(order), notion._of_rows(order)
     draws = progress(labels_of(simplex, n_resamples, rng), n_resamples)
     return np.array([error(*with_labels(rows, own, draw[order])) for draw in draws])
-
-
-def _of_rows(notion: Notion, rows: IntArray) -> Notion:
-    """Return the notion of some rows: groups are those of the rows of one table."""
-    if not isinstance(notion, WithinGroups):
-        return notion
-    found = copy(notion)
-    found.code = read_only(notion.code[rows])
-    return found
 
 
 # The residuals of one problem, as a lens sees them under a notion: their size, its noise and its interval

@@ -339,7 +339,7 @@ class UnreadWeights(Weights):
 Unread = UnreadPart | UnreadSimplex
 
 
-def is_unread(problem: Problem) -> TypeGuard[Unread]:
+def is_unread(problem: Problem | InBatches) -> TypeGuard[Unread]:
     """Whether the rows of a problem are read in batches, so that only sums over them can be had."""
     return isinstance(problem, OfBatches)
 
@@ -436,7 +436,7 @@ def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) 
         Those of no rows are neutral: other sums plus them are the other sums.
     """
     if isinstance(problem, InBatches):
-        return scans(problem if isinstance(problem, (UnreadPart, UnreadSimplex)) else UnreadSimplex(problem), plan)[0]
+        return scans(problem if is_unread(problem) else UnreadSimplex(problem), plan)[0]
     if problem.size == 0:
         return Sums.of_no_rows(plan)
     plan, n = plan.fitted_to(problem), problem.size
@@ -491,7 +491,7 @@ def cells_of(problem: Problem, notion: Notion, binning: Binning) -> BinTable:
 
 def cut(problem: BinaryProblem, binning: Binning) -> Bins:
     """Cut the scores of a problem; of one that is read in batches fixed bins exactly, and others at the ends of fine cells."""
-    if isinstance(problem, UnreadPart):
+    if is_unread(problem):
         return scan(problem, Plan.of_cells([(Binary(), binning)])).cells[0][0].bins
     return binning(problem)
 
