@@ -275,9 +275,8 @@ class WeightedRows(ABC):
         return None
 
     @property
-    def example(self) -> Problem:
+    def example(self) -> Any:
         """Some rows that are in memory, or all of them, which show what kind of problem it is."""
-        assert isinstance(self, (BinaryProblem, SimplexProblem))
         return self
 
     def taken(self, rows: IntArray) -> Self:
@@ -390,18 +389,9 @@ class BinaryProblem(WeightedRows):
         """The number of the true class of each row, 0 or 1."""
         return self.outcome.astype(np.intp)
 
-    def in_two_columns(self) -> SimplexProblem:
-        """Return the same rows as a forecast of two classes: of no event, and of the event.
-
-        Returns
-        -------
-        SimplexProblem
-            Made once.
-        """
-        return self._two_columns
-
     @cached_property
-    def _two_columns(self) -> SimplexProblem:
+    def simplex(self) -> SimplexProblem:
+        """The same rows as a forecast of two classes: of no event, and of the event."""
         is_logit = self.logit is not None
         forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
         label, of_predictions = self.code, self.predicted is not None
@@ -548,6 +538,11 @@ class SimplexProblem(WeightedRows):
     """A table names no predicted classes beside its probabilities."""
 
     @property
+    def simplex(self) -> SimplexProblem:
+        """The problem itself."""
+        return self
+
+    @property
     def prob(self) -> FloatArray:
         """Probabilities in double precision, shape (n, K)."""
         return self.forecast.prob
@@ -628,7 +623,7 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns()
+    return problem.simplex
 
 
 # Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``

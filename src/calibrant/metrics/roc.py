@@ -431,9 +431,9 @@ def between_classes(problem: Problem) -> Area:
     All pairs of a class are seen in one sort: where each row weighs its part in its class, the placement among all the
     others is the sum of those among each.
     """
-    if isinstance(problem, BinaryProblem) or problem.classes.size == 2:
+    if problem.classes.size == 2:
         return mean_area(problem, each_class(None, problem), under_curve)
-    n_classes, label = problem.prob.shape[1], problem.label
+    prob, label, n_classes = as_simplex(problem).prob, problem.code, problem.classes.size
     total = np.bincount(label, problem.weight, n_classes)
     if absent := problem.classes[total == 0].tolist():
         more = f", and {len(absent) - 1} more such" if len(absent) > 1 else ""
@@ -444,7 +444,7 @@ def between_classes(problem: Problem) -> Area:
         return Area(np.nan, np.zeros(problem.size))
     mass, placed = problem.weight / total[label], np.zeros(problem.size)
     for k in range(n_classes):
-        placed += Ranked.of(BinaryProblem(problem.prob[:, k], label == k, Weights(mass))).placements()
+        placed += Ranked.of(BinaryProblem(prob[:, k], label == k, Weights(mass))).placements()
     placed /= n_classes * (n_classes - 1.0)
     return of_placements(problem.weights, label, placed, n_classes)
 

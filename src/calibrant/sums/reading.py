@@ -261,7 +261,7 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
 
     score = outcome = property(_refused)
     name = property(lambda self: self.head().name)
-    _two_columns = property(lambda self: self.whole)
+    simplex = property(lambda self: self.whole)
 
     def __init__(self, whole: UnreadSimplex, notion: Notion, index: int, of_batch: OfBatch) -> None:
         self.whole, self.notion, self.index, self.of_batch = whole, notion, index, of_batch
