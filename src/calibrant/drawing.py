@@ -360,8 +360,7 @@ def _chosen_panels(results: Mapping[str, Any], panels: Sequence[str] | None) -> 
     panels = list(panels)
     if unknown := [name for name in panels if name not in names]:
         refuse(f"panels must be among those of the curve, such as {names[0]!r}", value=unknown, hint="Name these")
-    hint = f"Leave it out, or pass [{names[0]!r}]"
-    require(panels, "panels must name at least one panel", got="none", hint=hint)
+    require(panels, "panels must name at least one panel", got="none", hint=f"Leave it out, or pass [{names[0]!r}]")
     return panels
 
 

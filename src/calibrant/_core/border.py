@@ -596,6 +596,5 @@ def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_
     require(weight.any(), f"{name} must have a positive sum", got="only zeros", hint="Give some row a weight")
     if (tiny := (weight > 0) & (weight < LEAST_WEIGHT)).any():
         got = f"{weight[tiny][0]:g} at index {int(np.argmax(tiny))}{more(tiny)}"
-        must, hint = f"{name} must be 0 or at least {LEAST_WEIGHT:g}", "Multiply the weights by one number"
-        refuse(must, got=got, hint=hint)
+        refuse(f"{name} must be 0 or at least {LEAST_WEIGHT:g}", got=got, hint="Multiply the weights by one number")
     return Weights(weight)

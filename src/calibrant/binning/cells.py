@@ -368,8 +368,7 @@ class Projection(SimplexBinning):
             return (direction / np.sqrt((direction**2).sum()) for direction in drawn)
         given = np.array(self.directions)
         must = f"directions must have a column for each of the {n_classes} classes"
-        hint = "Pass 'cyclic', which fits any number"
-        require(given.shape[1] == n_classes, must, value=given.shape[1], hint=hint)
+        require(given.shape[1] == n_classes, must, value=given.shape[1], hint="Pass 'cyclic', which fits any number")
         return iter(given)
 
 
@@ -564,8 +563,7 @@ class SplitTree(Partition):
 
     def _check_loaded(self, n_classes: int) -> None:
         fits = not len(self.gamma) or self.gamma.shape[1] == n_classes
-        must = f"gamma must have {n_classes} columns, as classes"
-        require(fits, must, value=self.gamma.shape[1], hint="Fit anew")
+        require(fits, f"gamma must have {n_classes} columns, as classes", value=self.gamma.shape[1], hint="Fit anew")
 
     @property
     def n_cells(self) -> int:  # type: ignore[override]

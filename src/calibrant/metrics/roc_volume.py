@@ -382,8 +382,7 @@ def require_thresholds(thresholds: object) -> int | None:
     if isinstance(thresholds, str):
         choice("thresholds", thresholds, ["data"])
     elif getattr(thresholds, "ndim", int(isinstance(thresholds, Sized))) == 0:  # no array, and no table of a length
-        hint = 'Pass "data", steps of a grid such as 100, or an array'
-        return whole("thresholds", thresholds, least=1, hint=hint)
+        return whole("thresholds", thresholds, least=1, hint='Pass "data", steps of a grid such as 100, or an array')
     return None
 
 

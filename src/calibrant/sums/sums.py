@@ -270,8 +270,7 @@ class Sums(Record):
             return self if self.rows else other
         fits = self.plan.words == other.plan.words and self.n_classes == other.n_classes
         must = "sums add up only if they are of one plan and of the same classes"
-        hint = "Fit the plan once, plan.fitted_to(problem), and scan each batch by it"
-        require(fits, must, got="others", hint=hint)
+        require(fits, must, got="others", hint="Fit the plan once, plan.fitted_to(problem), and scan each batch by it")
         rows, weight = self.rows + other.rows, self.weight + other.weight
         unit = _joint(self.unit, other.unit, rows / weight)
         cells = tuple(
@@ -354,8 +353,7 @@ class Sums(Record):
             written == asked and powers <= {plan.powers} and has_strata >= (plan.noise and plain["unit"]["are_counts"])
         )
         must = "plan must be that of the sums that are read"
-        hint = "Pass the plan by which the rows were scanned"
-        require(fits, must, got=f"{asked} for {written}", hint=hint)
+        require(fits, must, got=f"{asked} for {written}", hint="Pass the plan by which the rows were scanned")
         unit = Unit(**plain["unit"])
         scores = [[float(value) for value in plain["scores"][name]] for name, _ in plan.scores]
         return cls(
