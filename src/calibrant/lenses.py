@@ -271,12 +271,6 @@ class CumulativeView(View):
         return sums[:, self.ends]
 
 
-def end_deviation(problem: BinaryProblem) -> float:
-    """Standard deviation of the last sum, the mean residual, if the forecast is calibrated."""
-    p, total = problem.score, problem.weights.total
-    return float(np.sqrt(problem.weights.of_variance @ (p * (1.0 - p)))) / total
-
-
 def largest(view: View, seen: FloatArray) -> FloatArray:
     """Largest absolute value: Kolmogorov and Smirnov's distance."""
     return np.asarray(np.abs(seen).max(axis=1))

@@ -482,7 +482,12 @@ def epistemic_irreducible(
         # All classes are measured, in the order of the columns of the posterior.
         problem = as_simplex(as_problem(y_true, y_prob, **(data | DataOptions(pos_label=None))))
     warn_impossible(losses, problem)
-    truth = replace(problem, forecast=_as_posterior(posterior, np.shape(y_prob), data.get("sample_weight")))
+    values, shape = checks.as_numbers("posterior", posterior), np.shape(y_prob)
+    must = f"posterior must have the shape of y_prob, {shape}"
+    checks.require(values.shape == shape, must, value=values.shape, hint="Pass a true probability for each")
+    known = as_forecast(values, input="probability", name="posterior", remedies=OF_PROBABILITIES).values
+    counted = as_weights(data.get("sample_weight"), len(values)).values > 0
+    truth = replace(problem, forecast=Forecast(known[counted]))
     _warn_ruled_out(losses, problem, truth.prob)
     irreducible = _expected(losses, truth, truth.prob)
     epistemic = checks.divergence(_expected(losses, problem, truth.prob), irreducible)
@@ -516,14 +521,6 @@ def _as_losses(score: str | ClassScore) -> RowScore:
         return losses
 
     return own_losses
-
-
-def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.ArrayLike | None) -> Forecast:
-    values = checks.as_numbers("posterior", posterior)
-    must = f"posterior must have the shape of y_prob, {shape}"
-    checks.require(values.shape == shape, must, value=values.shape, hint="Pass a true probability for each")
-    forecast = as_forecast(values, input="probability", name="posterior", remedies=OF_PROBABILITIES)
-    return Forecast(forecast.values[as_weights(weight, len(values)).values > 0])
 
 
 def _warn_ruled_out(losses: RowScore, problem: SimplexProblem, posterior: FloatArray) -> None:

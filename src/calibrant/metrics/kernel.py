@@ -752,12 +752,6 @@ def noise_of_labels(problem: Problem, found: list[Pairs], n_resamples: int, rng:
     return _noise(found, ([pairs.drawn(some) for pairs in found] for some in stacks))
 
 
-def noise_of_rows(problem: Problem, found: list[Pairs], n_resamples: int, rng: np.random.Generator) -> Noise:
-    """Draw rows again."""
-    bootstrap = Bootstrap(problem.weights, n_resamples, rng)
-    return _noise(found, [[pairs.redrawn(bootstrap.counts, bootstrap.group, bootstrap.step) for pairs in found]])
-
-
 def _noise(found: list[Pairs], draws: Iterable[Sums]) -> Noise:
     """Put problems and draws together."""
     shares = sum(pairs.share for pairs in found)
@@ -771,7 +765,8 @@ def _estimate_of_pairs(problem: Problem, pairs: Pairs, resampling: Resampling) -
     value = pairs.times * pairs.mean
     seen = np.sqrt(pairs.times * max(pairs.total, 0.0) / pairs.number)
     drawn = noise_of_labels(problem, [pairs], resampling.n_resamples, resampling.rng)
-    kinds = (drawn, noise_of_rows(problem, [pairs], resampling.n_resamples, resampling.rng))
+    rows = Bootstrap(problem.weights, resampling.n_resamples, resampling.rng)
+    kinds = (drawn, _noise([pairs], [[pairs.redrawn(rows.counts, rows.group, rows.step)]]))
     tail = resampling.level / 2.0
     lower = min(float(np.quantile(noise.lengths(value), tail)) ** 2 for noise in kinds)
     reach = max(float(np.quantile(2.0 * seen * noise.along + noise.squared, 1.0 - tail)) for noise in kinds)

@@ -566,7 +566,8 @@ def _cumulative_test(
     """Test with a size of the cumulative residuals, in standard deviations of where these end."""
     view, generator = lenses.Cumulative()(problem), as_rng(rng)
     error = float(size.extent(view, view.look(lenses.residual_of(problem)))[0])
-    deviation = lenses.end_deviation(problem)
+    p, weights = problem.score, problem.weights
+    deviation = float(np.sqrt(weights.of_variance @ (p * (1.0 - p)))) / weights.total  # of the mean, if calibrated
     if deviation > 0:
         statistic = error / deviation
     else:

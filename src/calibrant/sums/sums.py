@@ -272,7 +272,8 @@ class Sums(Record):
         must = "sums add up only if they are of one plan and of the same classes"
         require(fits, must, got="others", hint="Fit the plan once, plan.fitted_to(problem), and scan each batch by it")
         rows, weight = self.rows + other.rows, self.weight + other.weight
-        unit = _joint(self.unit, other.unit, rows / weight)
+        are_counts = self.unit.are_counts and other.unit.are_counts
+        unit = self.unit if self.unit == other.unit else Unit(are_counts, 1.0 if are_counts else rows / weight)
         cells = tuple(
             self._joined(notion, unit, weight, *pair)
             for (notion, _), *pair in zip(self.plan.cells, self.cells, other.cells, strict=True)
@@ -365,14 +366,6 @@ class Sums(Record):
             tuple(BinTable.of([_problem(one, unit) for one in cells["problems"]]) for cells in plain["cells"]),
             np.array(scores, dtype=np.float64).reshape(len(scores), plan.powers),
         )
-
-
-def _joint(one: Unit, other: Unit, rows_per_weight: float) -> Unit:
-    """Return what weights of either unit are together."""
-    if one == other:
-        return one
-    are_counts = one.are_counts and other.are_counts
-    return Unit(are_counts, 1.0 if are_counts else rows_per_weight)
 
 
 def _plain(one: BinnedProblem) -> dict[str, Any]:
