@@ -431,7 +431,7 @@ def outline(text: Any) -> None:
 def as_named(results: Any, what: str, call: str, kind: type) -> Mapping[str, Any]:
     """Return what is to be drawn by name, a single one by the empty name; all must be of one kind."""
     named = by_name(results)
-    require(named, f"{what} must hold at least one curve", got="none", hint=f"Pass {call}")
+    require(named, f"{what} must hold at least one result", got="none", hint=f"Pass {call}")
     for name, result in named.items():
         require_kind(result, what, call, kind, name)
     return named

@@ -185,8 +185,7 @@ class InBins(Lens):
 
     def __call__(self, problem: BinaryProblem) -> BinView:
         """Cut the scores."""
-        bins = self.cut(problem)
-        return BinView(bins, problem.score, problem.weight)
+        return BinView(self.cut(problem), problem.score, problem.weight)
 
     @property
     def cut(self) -> Binning:

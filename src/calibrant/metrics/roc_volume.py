@@ -704,8 +704,7 @@ def _volume_elsewhere(rows: SurfaceRows, rng: np.random.Generator) -> float:
     for part, others in _parts(rows, rng):
         if part.has_all_classes and others.has_all_classes:
             gamma = as_thresholds("data", N_THRESHOLDS, others)
-            hull = Hull.of(surface_points(others, gamma))
-            found.append(hull.volume_at(surface_points(part, gamma)))
+            found.append(Hull.of(surface_points(others, gamma)).volume_at(surface_points(part, gamma)))
     return float(np.mean(found)) if found else float("nan")
 
 
