@@ -612,7 +612,10 @@ class SharedClassWise(Notion):
         """One part a group: the columns of its classes, row by row."""
         n, n_classes = prob.shape
         for columns in self._columns(n_classes):
-            name = _name_of([names[j] if names else str(j) for j in columns], n_classes)
+            classes = [names[j] if names else str(j) for j in columns]
+            more = f", ... ({len(classes)})" if len(classes) > NAMED else ""
+            name = f"class{'es' if len(classes) > 1 else ''} {', '.join(classes[:NAMED])}{more}"
+            name = "all classes" if len(classes) == n_classes else name
             if columns.size == 1:
                 yield Part(slice(None), int(columns[0]), name)
             else:
@@ -664,13 +667,6 @@ def _groups(occurred: FloatArray, ratio: float) -> IntArray:
         group[this] = group[before] + parted
         first = this if parted else first
     return group
-
-
-def _name_of(classes: list[str], n_classes: int) -> str:
-    if len(classes) == n_classes:
-        return "all classes"
-    more = f", ... ({len(classes)})" if len(classes) > NAMED else ""
-    return f"class{'es' if len(classes) > 1 else ''} {', '.join(classes[:NAMED])}{more}"
 
 
 # Each class against the rest, where its probability is not small

@@ -106,7 +106,9 @@ class Excess:
 
     def rejects(self, p: FloatArray, group: IntArray, level: float) -> BoolArray:
         """Decide on probabilities that run toward the event rate in each group of equal counts."""
-        starts = _chunk_starts(group)
+        place, begins = np.arange(group.size), np.diff(group, prepend=-1) != 0
+        since = place - np.maximum.accumulate(np.where(begins, place, 0))
+        starts = np.flatnonzero(since % CHUNK == 0)  # where each group begins, and every so many places in it
         size = np.diff(starts, append=p.size)
         chunks, out, toward = self.at(starts), p[starts], p[starts + size - 1]
         rejected = chunks.most(out, toward) <= level
@@ -164,14 +166,6 @@ def _bar(level: float, rounding: float = ROUNDING) -> float:
 def _log_choose(n: FloatArray, k: FloatArray) -> FloatArray:
     """Logarithm of the binomial coefficient, but for a term in n alone."""
     return np.asarray(-gammaln(k + 1.0) - gammaln(n - k + 1.0))
-
-
-def _chunk_starts(group: IntArray) -> IntArray:
-    """Return where each group begins, and every so many places in it."""
-    place = np.arange(group.size)
-    begins = np.diff(group, prepend=-1) != 0
-    since = place - np.maximum.accumulate(np.where(begins, place, 0))
-    return np.flatnonzero(since % CHUNK == 0)
 
 
 # Which probabilities the events of a bin do not reject, by the name of the test

@@ -69,7 +69,7 @@ def has_loop(problem: Problem, numbers: int, binning: Binning) -> bool:
     return numbers >= FEWEST and are_loaded()
 
 
-def bins_of_classes(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> Iterator[Cut]:
+def bins_of_classes(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Any]]) -> Iterator[Cut]:
     """Yield for each pair that `has_loops` without strata the bins of all classes: those of each column to the last bit."""
     from calibrant._kernels.sums import add_classes
 
@@ -77,7 +77,6 @@ def bins_of_classes(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binni
     prob = np.require(simplex.forecast.as_given, requirements=("C", "W"))
     label = np.require(simplex.label, requirements=("C", "W"))
     for _, binning in asked:
-        assert isinstance(binning, EqualWidth)
         edges = even_edges(binning.n_bins, simplex.precision)
         shape = prob.shape[1], edges.n_cells
         count, events = np.zeros((2, *shape), dtype=np.intp)
