@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, Literal, Unpack
 
@@ -939,12 +939,8 @@ def murphy_decomposition(
     >>> round(found["reliability"], 5), round(found["resolution"], 5), round(found["within-bin variance"], 5)
     (0.05125, 0.25, 0.01625)
     """
-    chosen = as_binning(binning)
+    terms_of = partial(_murphy_terms, binning=as_binning(binning))
     problem = as_problem(y_true, y_prob, all_rows="Murphy's decomposition", **data)
-
-    def terms_of(part: BinaryProblem) -> tuple[float, ...]:
-        return _murphy_terms(part, chosen)
-
     return mean_over_parts("brier", problem, notion, terms_of, MURPHY_TERMS, ("resolution", "within-bin covariance"))
 
 

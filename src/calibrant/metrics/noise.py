@@ -390,9 +390,7 @@ class Residuals:
         return Estimate(value, lower, upper, noise_floor=floor, pvalue=pvalue, least_pvalue=least)
 
     def _redrawn(self, n_resamples: int, rng: np.random.Generator, progress: Progress = unwatched) -> FloatArray:
-        def of(problem: Problem, notion: Notion) -> float:
-            return error_through(problem, notion, self.lens, self.size)
-
+        of = partial(error_through, lens=self.lens, size=self.size)
         return redrawn(of, as_simplex(self.problem), self.notion, n_resamples, rng, progress)
 
 
