@@ -89,7 +89,7 @@ class Weights:
         rows_per_weight = values.size / (float(values.sum()) or 1.0)  # of no rows any
         return Weights(values, of_whole=Unit(are_counts=False, rows_per_weight=rows_per_weight))
 
-    def followed_by(self, other: Weights) -> Weights:
+    def _followed_by(self, other: Weights) -> Weights:
         """Return the weights of rows of both; what they mean is seen anew."""
         one_each = Weights.one_each(len(self) + len(other))
         return one_each if self.is_unit else Weights(np.concatenate([self.values, other.values]))
@@ -364,13 +364,13 @@ class BinaryProblem(WeightedRows):
             cells=None,  # those of some rows are others
         )
 
-    def followed_by(self, other: Any) -> BinaryProblem:
+    def _followed_by(self, other: Any) -> BinaryProblem:
         """Return the rows of this problem and those of another one of its kind."""
         return replace(
             self,
             score=np.concatenate([self.score, other.score]),
             outcome=np.concatenate([self.outcome, other.outcome]),
-            weights=self.weights.followed_by(other.weights),
+            weights=self.weights._followed_by(other.weights),
             logit=None if self.logit is None else np.concatenate([self.logit, other.logit]),
         )
 
@@ -388,6 +388,16 @@ class BinaryProblem(WeightedRows):
     def code(self) -> IntArray:
         """The number of the true class of each row, 0 or 1."""
         return self.outcome.astype(np.intp)
+
+    def in_two_columns(self) -> SimplexProblem:
+        """Return the same rows as a forecast of two classes: of no event, and of the event.
+
+        Returns
+        -------
+        SimplexProblem
+            Made once.
+        """
+        return self.simplex
 
     @cached_property
     def simplex(self) -> SimplexProblem:
@@ -597,10 +607,10 @@ class SimplexProblem(WeightedRows):
         part.known.update({name: column[rows] for name, column in self.known.items()})
         return part
 
-    def followed_by(self, other: Any) -> SimplexProblem:
+    def _followed_by(self, other: Any) -> SimplexProblem:
         """Return the rows of this problem and those of another one of its kind."""
         forecast = Forecast(np.concatenate([self.values, other.values]), self.is_logit, self.precision)
-        label, weights = np.concatenate([self.label, other.label]), self.weights.followed_by(other.weights)
+        label, weights = np.concatenate([self.label, other.label]), self.weights._followed_by(other.weights)
         return SimplexProblem(forecast, label, weights, self.classes)
 
 

@@ -396,7 +396,7 @@ class RowSample:
 
     def __add__(self, other: RowSample) -> RowSample:
         number = np.concatenate([self.number, other.number])
-        problem = self.problem.followed_by(other.problem)
+        problem = self.problem._followed_by(other.problem)
         return self._chosen(problem, number, self.n_rows + other.n_rows, self.most)
 
     @classmethod
