@@ -400,11 +400,8 @@ def _map_of_temperature(temperature: float, prob: Any) -> FloatArray:
 @cache
 def _scale_of(n_classes: int, accuracy: float) -> float:
     """Scale of the logits at which the most probable class has the mean probability ``accuracy``."""
-
-    def excess(log_scale: float) -> float:
-        return bayes_accuracy(np.exp(log_scale), n_classes) - accuracy
-
-    return float(np.exp(brentq(excess, *LOG_SCALES, xtol=1e-10)))
+    found = brentq(lambda log: bayes_accuracy(np.exp(log), n_classes) - accuracy, *LOG_SCALES, xtol=1e-10)
+    return float(np.exp(found))
 
 
 def bayes_accuracy(scale: float, n_classes: int) -> float:

@@ -360,8 +360,7 @@ def _chosen_panels(results: Mapping[str, Any], panels: Sequence[str] | None) -> 
     panels = list(panels)
     if unknown := [name for name in panels if name not in names]:
         refuse(f"panels must be among those of the curve, such as {names[0]!r}", value=unknown, hint="Name these")
-    hint = f"Leave it out, or pass [{names[0]!r}]"
-    require(panels, "panels must name at least one panel", got="none", hint=hint)
+    require(panels, "panels must name at least one panel", got="none", hint=f"Leave it out, or pass [{names[0]!r}]")
     return panels
 
 
@@ -432,7 +431,7 @@ def outline(text: Any) -> None:
 def as_named(results: Any, what: str, call: str, kind: type) -> Mapping[str, Any]:
     """Return what is to be drawn by name, a single one by the empty name; all must be of one kind."""
     named = by_name(results)
-    require(named, f"{what} must hold at least one curve", got="none", hint=f"Pass {call}")
+    require(named, f"{what} must hold at least one result", got="none", hint=f"Pass {call}")
     for name, result in named.items():
         require_kind(result, what, call, kind, name)
     return named

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import fft, sparse
@@ -16,7 +16,7 @@ from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, 
 from calibrant.binning import Binning, Bins, EqualMass, EqualWidth
 from calibrant.notions import Notion
 from calibrant.sums import BinTable
-from calibrant.sums.sums import CellProblem, FineCells
+from calibrant.sums.sums import FineCells
 
 # Lenses, and the size of what they see
 
@@ -94,7 +94,7 @@ class Groups(Binning):
         return np.append(0.0, distinct) if distinct.size <= self.most else EqualMass(self.most).edges(problem)
 
 
-Extent = Callable[[View, FloatArray], FloatArray]
+Extent = Callable[[Any, FloatArray], FloatArray]
 """How large is what was seen of one problem: a function of a view and of an array (m, d), with m values."""
 
 
@@ -129,7 +129,7 @@ class Size(ABC):
     """Whether it is compared with truths that are shrunk toward calibration, as an average over bins is."""
 
     @abstractmethod
-    def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
+    def of_problems(self, seen: Sequence[tuple[BinaryProblem, Any]]) -> float:
         """Return the size of problems that have rows, at least one, each with its view."""
 
     @abstractmethod
@@ -153,7 +153,7 @@ class MeanOverProblems(Size):
         found = []
         for problem, view in seen:
             value = float(self.extent(view, view.look(residual_of(problem)))[0])
-            if isinstance(problem, CellProblem):
+            if problem.cells:
                 value = Approximate(value, *self.within(problem.cells, value))
             found.append((problem.share, value))
         return mean_of(found)
@@ -185,8 +185,7 @@ class InBins(Lens):
 
     def __call__(self, problem: BinaryProblem) -> BinView:
         """Cut the scores."""
-        bins = self.cut(problem)
-        return BinView(bins, problem.score, problem.weight)
+        return BinView(self.cut(problem), problem.score, problem.weight)
 
     @property
     def cut(self) -> Binning:
@@ -271,12 +270,6 @@ class CumulativeView(View):
         return sums[:, self.ends]
 
 
-def end_deviation(problem: BinaryProblem) -> float:
-    """Standard deviation of the last sum, the mean residual, if the forecast is calibrated."""
-    p, total = problem.score, problem.weights.total
-    return float(np.sqrt(problem.weights.of_variance @ (p * (1.0 - p)))) / total
-
-
 def largest(view: View, seen: FloatArray) -> FloatArray:
     """Largest absolute value: Kolmogorov and Smirnov's distance."""
     return np.asarray(np.abs(seen).max(axis=1))
@@ -303,9 +296,8 @@ def spread_within(cells: FineCells, value: float) -> tuple[float, float]:
     return value, highest - lowest
 
 
-def two_bins(view: View, seen: FloatArray) -> FloatArray:
+def two_bins(view: CumulativeView, seen: FloatArray) -> FloatArray:
     """Root of the mean, over all places in [0, 1] to cut the scores in two, of the squared sums of both parts."""
-    assert isinstance(view, CumulativeView)
     total, score = seen[:, -1:], view.score
     both = np.square(seen[:, :-1]) + np.square(total - seen[:, :-1])
     return np.asarray(np.sqrt(both @ np.diff(score) + np.square(total[:, 0]) * (score[0] + 1.0 - score[-1])))
@@ -397,18 +389,17 @@ class LocalView(View):
         return np.asarray(self.rows / self.rows.sum())
 
 
-def mean_gap(view: View, seen: FloatArray) -> FloatArray:
+def mean_gap(view: LocalView, seen: FloatArray) -> FloatArray:
     """Mean distance over the rows."""
-    assert isinstance(view, LocalView)
     return np.asarray(_gaps(seen) @ view.share)
 
 
-def median_gap(view: View, seen: FloatArray) -> FloatArray:
+def median_gap(view: LocalView, seen: FloatArray) -> FloatArray:
     """Median distance over the rows."""
     return _quantile_gap(view, seen, 0.5)
 
 
-def high_gap(view: View, seen: FloatArray) -> FloatArray:
+def high_gap(view: LocalView, seen: FloatArray) -> FloatArray:
     """Distance that nine rows in ten do not exceed."""
     return _quantile_gap(view, seen, 0.9)
 
@@ -423,9 +414,8 @@ def _gaps(seen: FloatArray) -> FloatArray:
     return np.minimum(np.abs(seen), 1.0)
 
 
-def _quantile_gap(view: View, seen: FloatArray, q: float) -> FloatArray:
+def _quantile_gap(view: LocalView, seen: FloatArray, q: float) -> FloatArray:
     """Quantile over rows, linear between order statistics as in `numpy.quantile`; a weight counts rows."""
-    assert isinstance(view, LocalView)
     gaps = _gaps(seen)
     order = np.argsort(gaps, axis=1)
     gaps, counted = np.take_along_axis(gaps, order, axis=1), np.cumsum(view.rows[order], axis=1)
@@ -579,13 +569,12 @@ def nodes(level: int) -> FloatArray:
     return np.linspace(0.0, 1.0, CELLS * 2**level + 1)
 
 
-def fixed_point(view: View, seen: FloatArray) -> FloatArray:
+def fixed_point(view: SmoothView, seen: FloatArray) -> FloatArray:
     """Solve  error = integral of abs(residuals smoothed with bandwidth error).
 
     The integral falls as the bandwidth rises, so there is one solution. Below the finest bandwidth of the view the integral at
     that bandwidth stands: never more than the solution, and off by less than that bandwidth.
     """
-    assert isinstance(view, SmoothView)
     error = smoothed_integral(seen, np.ones(len(seen)), CELLS)
     left, at_high = np.flatnonzero(error < 1.0), error[error < 1.0]
     for level in range(1, view.level + 1):

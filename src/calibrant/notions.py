@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -20,7 +21,7 @@ from scipy.special import betainc
 
 from calibrant._core.arrays import FloatArray, as_array, is_whole, quotients, score_of_logit, sum_of_rows
 from calibrant._core.border import DataOptions, Labels, as_labels, as_problem
-from calibrant._core.checks import folded, no_class, number, refuse, require, whole
+from calibrant._core.checks import folded, no_class, number, of_type, refuse, require, whole
 from calibrant._core.registry import declare, find, named
 from calibrant._core.result import read_only
 from calibrant._core.rows import (
@@ -190,6 +191,17 @@ class Notion(ABC):
         """Return the rows of all binary problems in one, for bins that are the same for all; None where each is cut alone."""
         return None
 
+    def _of_rows(self, rows: IntArray) -> Notion:
+        """Return the notion of some rows of the table, perhaps repeated."""
+        return self
+
+    def _of_pair(self, predicted: Predicted) -> Notion:
+        """Return the form for predicted classes and their probabilities; a notion that needs the other classes is refused."""
+        must = "notion must be 'top-label' or 'confidence' where y_pred is given"
+        got = f"{self.name!r}, which speaks of classes that are not predicted"
+        require(named(type(self)) is None, must, got=got, hint="Pass one of the two, or the whole table without y_pred")
+        return self
+
     def n_parts(self, problem: Problem) -> int:
         """Count the parts of the forecast of a problem.
 
@@ -331,6 +343,9 @@ class Binary(Notion):
         given = f"the forecast has {prob.shape[1]}"
         require(prob.shape[1] == 2, "notion 'binary' speaks of two classes", given=given, hint=hint)
         yield Part(slice(None), 1, f"class {names[1] if names else 1}")
+
+    def _of_pair(self, predicted: Predicted) -> Notion:
+        return self
 
     def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield a binary problem with a name, or that of its event, or column 1 of a forecast of two classes."""
@@ -480,6 +495,9 @@ class Confidence(Notion):
         """One part: the top probability of every row."""
         yield Part(slice(None), top_column(prob), self.name)
 
+    def _of_pair(self, predicted: Predicted) -> Notion:
+        return PairConfidence()
+
     def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield the one problem."""
         simplex = as_simplex(problem)
@@ -500,6 +518,9 @@ class TopLabel(Notion):
         """K parts: the rows that predict class j, with the probability of j."""
         for j, rows in enumerate(rows_by_group(top_column(prob), prob.shape[1])):
             yield Part(rows, j, f"predicted {names[j] if names else j}")
+
+    def _of_pair(self, predicted: Predicted) -> Notion:
+        return PairTopLabel(predicted)
 
     def _stacked(self, problem: Problem) -> Stacked | None:
         """The rows of the confidence, each in the part of its predicted class; of a class with parts of its own each alone."""
@@ -591,7 +612,10 @@ class SharedClassWise(Notion):
         """One part a group: the columns of its classes, row by row."""
         n, n_classes = prob.shape
         for columns in self._columns(n_classes):
-            name = _name_of([names[j] if names else str(j) for j in columns], n_classes)
+            classes = [names[j] if names else str(j) for j in columns]
+            more = f", ... ({len(classes)})" if len(classes) > NAMED else ""
+            name = f"class{'es' if len(classes) > 1 else ''} {', '.join(classes[:NAMED])}{more}"
+            name = "all classes" if len(classes) == n_classes else name
             if columns.size == 1:
                 yield Part(slice(None), int(columns[0]), name)
             else:
@@ -643,13 +667,6 @@ def _groups(occurred: FloatArray, ratio: float) -> IntArray:
         group[this] = group[before] + parted
         first = this if parted else first
     return group
-
-
-def _name_of(classes: list[str], n_classes: int) -> str:
-    if len(classes) == n_classes:
-        return "all classes"
-    more = f", ... ({len(classes)})" if len(classes) > NAMED else ""
-    return f"class{'es' if len(classes) > 1 else ''} {', '.join(classes[:NAMED])}{more}"
 
 
 # Each class against the rest, where its probability is not small
@@ -871,6 +888,11 @@ class WithinGroups(Notion):
         for group, rows in zip(self.known, rows_by_group(self.code, len(self.known)), strict=True):
             yield Part(rows, 1, f"{self.word} {group}")
 
+    def _of_rows(self, rows: IntArray) -> Notion:
+        found = copy(self)
+        found.code = read_only(self.code[rows])
+        return found
+
     def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
         """Yield the rows of each group, with their logits where the forecast was given as logits."""
         parts = list(self.parts(as_simplex(problem).prob))
@@ -920,19 +942,6 @@ class PairTopLabel(WithinGroups):
         return f"TopLabel({len(self.known)} classes of {self.code.size} predictions)"
 
 
-def of_pair(notion: Notion, predicted: Predicted) -> Notion:
-    """Return the form for a pair of a notion for tables, or refuse one that needs the other classes."""
-    if isinstance(notion, Confidence):
-        return PairConfidence()
-    if isinstance(notion, TopLabel):
-        return PairTopLabel(predicted)
-    fits = isinstance(notion, Binary) or named(type(notion)) is None
-    must = "notion must be 'top-label' or 'confidence' where y_pred is given"
-    hint = "Pass one of the two, or the whole table without y_pred"
-    require(fits, must, got=f"{notion.name!r}, which speaks of classes that are not predicted", hint=hint)
-    return notion
-
-
 # The words by which notions are chosen
 
 
@@ -947,7 +956,7 @@ def as_notion(notion: NotionLike, problem: Problem | None = None, *, of_many: st
     Two classes have one event: the default is ``binary``, of one column and of two. ``of_many`` is the default of more classes.
     """
     if problem is not None and problem.predicted is not None:
-        return of_pair(CONFIDENCE if notion is None else as_notion(notion), problem.predicted)
+        return (CONFIDENCE if notion is None else as_notion(notion))._of_pair(problem.predicted)
     if notion is None:
         notion = BINARY if problem is not None and problem.classes.size == 2 else of_many
     chosen = notion if isinstance(notion, Notion) else _known(notion) if isinstance(notion, str) else _of_word(notion)
@@ -956,8 +965,7 @@ def as_notion(notion: NotionLike, problem: Problem | None = None, *, of_many: st
 
 def _of_word(notion: str) -> Notion:
     no_class("notion", notion, wanted="a name or a Notion")
-    see = "See `calibrant list notions`"
-    require(isinstance(notion, str), "notion must be a name or a Notion", value=notion, hint=see, error=TypeError)
+    of_type("notion", notion, str, "a name or a Notion", hint="See `calibrant list notions`")
     if top := TOP_K.fullmatch(notion):
         return (TopKConfidence if top[2].lower() == "confidence" else TopKLabel)(int(top[1]))
     must, got = "notion must make binary problems of a forecast", f"{notion!r}, which speaks of whole rows"

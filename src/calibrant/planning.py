@@ -411,7 +411,7 @@ def median_width(
         if metric.draws_labels:
             found = estimates([metric], problem, binning, resampling, notion=notion)[metric.name]
         else:  # of a formula: to draw the bootstrap samples that others share would take ten times as long
-            bootstrap = Bootstrap(problem.size, 1, resampling.rng)
+            bootstrap = Bootstrap(Weights.one_each(problem.size), 1, resampling.rng)
             setting = Setting(problem, problem, resampling, bootstrap, notion=notion)
             found = within(metric.range, metric.estimate(setting))
         got, hint = f"{metric.name!r}: {NO_INTERVAL}", "Take 'ece' or another calibration error"

@@ -13,7 +13,8 @@ from calibrant import EqualWidth
 from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
 from calibrant._core.rows import as_simplex
-from calibrant.binning import Edges, PointsPerBin, sums_over
+from calibrant.binning import Edges, PointsPerBin
+from calibrant.binning.bins import sums_of_forecasts
 from calibrant.binning.cells import as_simplex_binning
 from calibrant.interop.save import decode, encode
 
@@ -172,9 +173,9 @@ def test_sums_over_the_same_cells_add_up(binning, rows, in_first):
     first = np.resize(in_first, len(rows[0]))
     again = decode(json.loads(json.dumps(encode(whole.partition))))  # the same cells, and another object
     batches = [problem_of([column[part] for column in rows]) for part in (first, ~first) if part.any()]
-    bins = sums_over(whole.partition, batches[0])
+    bins = sums_of_forecasts(whole.partition, batches[0])
     for batch in batches[1:]:
-        bins = bins + sums_over(again, batch)
+        bins = bins + sums_of_forecasts(again, batch)
     for name in ("count", "weight", "outcome_sum"):
         np.testing.assert_array_equal(getattr(bins, name), getattr(whole, name))
     np.testing.assert_allclose(bins.score_sum, whole.score_sum, rtol=1e-12)

@@ -429,7 +429,7 @@ def test_the_interval_of_an_infinite_loss_ends_at_infinity(table_3):
 @given(losses=st.lists(st.one_of(st.floats(0, 40), st.just(np.inf)), min_size=1, max_size=12), seed=st.integers(0, 99))
 def test_an_interval_is_never_nan_and_holds_the_value(losses, seed):
     losses, weight = np.array(losses), np.random.default_rng(seed).integers(1, 4, len(losses)).astype(float)
-    bootstrap = Bootstrap(len(losses), 50, np.random.default_rng(seed))
+    bootstrap = Bootstrap(Weights.one_each(len(losses)), 50, np.random.default_rng(seed))
     found = mean_estimate(losses, Weights(weight), bootstrap, level=0.1)
     assert found.lower <= found.value <= found.upper
     if np.isinf(losses).any():

@@ -377,7 +377,7 @@ ONE = assess([0, 1], [0.3, 0.6], n_resamples=1)
 ASIDE = ["advice", "clinical"]
 OF_ONE = {"advice": advise([0, 1], [0.3, 0.6])}
 REFUSED = [
-    ({}, {}, ValueError, "at least one assessment; got an empty dict"),
+    ({}, {}, ValueError, "a report must hold at least one result; got none"),
     ({"a": ONE, "b": ONE}, OF_ONE, TypeError, "advice must say which .*; got one for a, b"),
 ]
 REFUSED += [(one, {}, TypeError, "a report must be of type Assessment") for one in (3, "x", [], {"a": 1}, {"a": None})]

@@ -22,7 +22,7 @@ def z_of_mean(sample, expected):
 def test_the_mean_of_bootstrap_sums_is_the_sum(n):
     rng = np.random.default_rng(0)
     values = rng.normal(size=n)
-    assert abs(z_of_mean(Bootstrap(n, 4000, rng).sums(values), values.sum())) < 4
+    assert abs(z_of_mean(Bootstrap(Weights.one_each(n), 4000, rng).sums(values), values.sum())) < 4
 
 
 @pytest.mark.parametrize(("n", "groups"), [(40, np.inf), (MOST_GROUPS, np.inf), (20 * MOST_GROUPS, MOST_GROUPS)])
@@ -33,13 +33,13 @@ def test_the_variance_of_bootstrap_sums_is_that_of_resampling_rows(n, groups):
     """
     rng = np.random.default_rng(1)
     values, resamples = rng.exponential(size=n), 4000
-    sums = Bootstrap(n, resamples, rng).sums(values)
+    sums = Bootstrap(Weights.one_each(n), resamples, rng).sums(values)
     assert abs(sums.var() / (n * values.var()) - 1) < 4 * np.sqrt(2 / resamples + 2 / groups)
 
 
 def test_what_moves_in_groups_is_what_moves_in_sums_of_rows():
     rng = np.random.default_rng(3)
-    values, bootstrap = rng.normal(size=(500, 2)), Bootstrap(500, 20, rng)
+    values, bootstrap = rng.normal(size=(500, 2)), Bootstrap(Weights.one_each(500), 20, rng)
     groups = np.stack([np.bincount(bootstrap.group, column, bootstrap.n_groups) for column in values.T], axis=1)
     expected = np.stack([bootstrap.sums(column) for column in values.T], axis=1)
     np.testing.assert_allclose(bootstrap.moved(groups) + values.sum(axis=0), expected, rtol=1e-9)
@@ -58,10 +58,11 @@ def test_copies_are_drawn_one_by_one(monkeypatch, most):
 
 
 def test_groups_are_as_equal_as_they_can_be_and_every_resample_has_as_many_rows():
-    sizes = np.bincount(Bootstrap(2 * MOST_GROUPS + 7, 1, np.random.default_rng(4)).group)
+    sizes = np.bincount(Bootstrap(Weights.one_each(2 * MOST_GROUPS + 7), 1, np.random.default_rng(4)).group)
     assert sorted(set(sizes.tolist())) == [2, 3]
     assert len(sizes) == MOST_GROUPS
-    np.testing.assert_array_equal(Bootstrap(250, 30, np.random.default_rng(5)).sums(np.ones(250)), np.full(30, 250.0))
+    drawn = Bootstrap(Weights.one_each(250), 30, np.random.default_rng(5)).sums(np.ones(250))
+    np.testing.assert_array_equal(drawn, np.full(30, 250.0))
 
 
 @pytest.fixture(params=["plain", "compiled"])

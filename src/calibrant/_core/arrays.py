@@ -76,7 +76,7 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
         ) from None
     if isinstance(native, nw.LazyFrame):
         raise TypeError(f"{name} must be in memory; got a {type(data).__name__}. Call .collect() first.")
-    if not isinstance(native, (nw.DataFrame, nw.Series)):
+    if not ((is_frame := isinstance(native, nw.DataFrame)) or isinstance(native, nw.Series)):
         try:
             return np.asarray(data)
         except (TypeError, RuntimeError) as error:
@@ -87,23 +87,23 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
                 "Pass .detach().cpu().numpy() of it; of bfloat16 .detach().cpu().float().numpy()."
             ) from None
     table: Any = native
-    kinds = getattr(table, "dtype", None) or list(table.schema.values())
+    kinds = list(table.schema.values()) if is_frame else [table.dtype]
+    shown = ", ".join(map(str, kinds))
     if table.implementation.is_pyarrow():
         data = _decoded(data)
-    elif isinstance(kinds, list) and _is_of_arrow_numbers(table):
+    elif is_frame and _is_of_arrow_numbers(table):
         return np.column_stack([column.to_numpy() for column in table.iter_columns()])
     try:
-        if any(kind in (nw.Int128, nw.UInt128) for kind in (kinds if isinstance(kinds, list) else [kinds])):
+        if any(kind in (nw.Int128, nw.UInt128) for kind in kinds):
             raise TypeError("it has no integers of 128 bits")  # before older versions of polars panic
         array = np.asarray(nw.from_native(data, allow_series=True).to_numpy())
     except Exception as error:  # polars has one of its own
-        shown = ", ".join(map(str, kinds)) if isinstance(kinds, list) else kinds
         raise TypeError(
             f"{name} must have columns that NumPy can hold; got {shown} ({error}). Cast them first, such as to Float64."
         ) from None
-    if array.ndim == 2 and kinds == nw.Struct:
+    if array.ndim == 2 and not is_frame and kinds == [nw.Struct]:
         raise TypeError(
-            f"{name} must have one value in a cell; got {kinds}. Make columns of its fields first: .struct.unnest()."
+            f"{name} must have one value in a cell; got {shown}. Make columns of its fields first: .struct.unnest()."
         )
     return array
 

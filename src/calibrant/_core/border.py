@@ -29,7 +29,7 @@ from calibrant._core.arrays import (
     more,
     some,
 )
-from calibrant._core.checks import finite_numbers, refuse, require
+from calibrant._core.checks import finite_numbers, is_word, refuse, require
 from calibrant._core.rows import (
     BinaryProblem,
     BoolArray,
@@ -497,11 +497,11 @@ def refuse_rows(what: str = "this") -> NoReturn:
 
 def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:
     """Whether a single pass shows that the numbers are as declared; False leaves it open."""
-    if not (isinstance(input, str) and isinstance(rows, str) and rows == "as-given") or array.shape[1:] == (1,):
+    if not is_word(rows, "as-given") or array.shape[1:] == (1,):
         return False
-    if input == "logit":
+    if is_word(input, "logit"):
         return are_within(array, -MOST_LOGIT, MOST_LOGIT)
-    return input == "probability" and are_within(array, 0.0, 1.0, row_sums.SUM_TOLERANCE)
+    return is_word(input, "probability") and are_within(array, 0.0, 1.0, row_sums.SUM_TOLERANCE)
 
 
 def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> SimplexProblem:
@@ -558,7 +558,7 @@ def declared(
     remedies: Remedies = row_sums.USUAL,
 ) -> FloatArray:
     """Return one column or a table of numbers that are probabilities, or logits that can be squared; or refuse them."""
-    if not isinstance(input, str) or input not in ("probability", "logit"):
+    if not (is_word(input, "probability") or is_word(input, "logit")):
         raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
     if row_sums.one_of(rows) == "percent" and input == "logit":
         hint = "Logits are no percent: leave one out"
@@ -597,6 +597,5 @@ def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_
     require(weight.any(), f"{name} must have a positive sum", got="only zeros", hint="Give some row a weight")
     if (tiny := (weight > 0) & (weight < LEAST_WEIGHT)).any():
         got = f"{weight[tiny][0]:g} at index {int(np.argmax(tiny))}{more(tiny)}"
-        must, hint = f"{name} must be 0 or at least {LEAST_WEIGHT:g}", "Multiply the weights by one number"
-        refuse(must, got=got, hint=hint)
+        refuse(f"{name} must be 0 or at least {LEAST_WEIGHT:g}", got=got, hint="Multiply the weights by one number")
     return Weights(weight)

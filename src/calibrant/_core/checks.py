@@ -344,10 +344,9 @@ def _of_objects(name: str, array: npt.NDArray[Any]) -> arrays.FloatArray:
         where = arrays.first(strange)
         cell = cells[int(np.argmax(strange))]
         if arrays.absent(cell):
-            got = f"a missing value ({cell}) at index {arrays.index(where)}{arrays.more(strange)}"
             refuse(
                 f"{name} must be finite",
-                got=got,
+                got=f"a missing value ({cell}) at index {arrays.index(where)}{arrays.more(strange)}",
                 hint="Drop or correct these rows (missing values are refused, never imputed)",
             )
         raise TypeError(

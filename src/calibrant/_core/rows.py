@@ -89,6 +89,11 @@ class Weights:
         rows_per_weight = values.size / (float(values.sum()) or 1.0)  # of no rows any
         return Weights(values, of_whole=Unit(are_counts=False, rows_per_weight=rows_per_weight))
 
+    def _followed_by(self, other: Weights) -> Weights:
+        """Return the weights of rows of both; what they mean is seen anew."""
+        one_each = Weights.one_each(len(self) + len(other))
+        return one_each if self.is_unit else Weights(np.concatenate([self.values, other.values]))
+
     # Numbers of rows
 
     @cached_property
@@ -270,9 +275,8 @@ class WeightedRows(ABC):
         return None
 
     @property
-    def example(self) -> Problem:
+    def example(self) -> Any:
         """Some rows that are in memory, or all of them, which show what kind of problem it is."""
-        assert isinstance(self, (BinaryProblem, SimplexProblem))
         return self
 
     def taken(self, rows: IntArray) -> Self:
@@ -319,6 +323,9 @@ class BinaryProblem(WeightedRows):
     precision : dtype
         Precision in which the scores were given: edges of fixed bins are rounded to it, so that 0.35 in single precision falls
         into the bin of 0.35.
+    cells : FineCells or None
+        The cells of a fine grid that hold the rows, where the scores were rounded to their means, with a row for each cell and
+        outcome: values differ from those of the rows by what the cells leave open. The weights count rows, or are sums.
     """
 
     score: FloatArray
@@ -330,6 +337,7 @@ class BinaryProblem(WeightedRows):
     logit: FloatArray | None = None
     predicted: Predicted | None = None
     precision: np.dtype[np.floating[Any]] = DOUBLE
+    cells: Any = None
 
     @property
     def size(self) -> int:
@@ -354,6 +362,17 @@ class BinaryProblem(WeightedRows):
             weights=self.weights.part(rows) if weights is None else weights,
             logit=None if self.logit is None else self.logit[rows],
             predicted=None if self.predicted is None else replace(self.predicted, code=self.predicted.code[rows]),
+            cells=None,  # those of some rows are others
+        )
+
+    def _followed_by(self, other: Any) -> BinaryProblem:
+        """Return the rows of this problem and those of another one of its kind."""
+        return replace(
+            self,
+            score=np.concatenate([self.score, other.score]),
+            outcome=np.concatenate([self.outcome, other.outcome]),
+            weights=self.weights._followed_by(other.weights),
+            logit=None if self.logit is None else np.concatenate([self.logit, other.logit]),
         )
 
     @property
@@ -379,10 +398,11 @@ class BinaryProblem(WeightedRows):
         SimplexProblem
             Made once.
         """
-        return self._two_columns
+        return self.simplex
 
     @cached_property
-    def _two_columns(self) -> SimplexProblem:
+    def simplex(self) -> SimplexProblem:
+        """The same rows as a forecast of two classes: of no event, and of the event."""
         is_logit = self.logit is not None
         forecast = OfOneEvent(self.score if self.logit is None else self.logit, is_logit, self.precision)
         label, of_predictions = self.code, self.predicted is not None
@@ -529,6 +549,11 @@ class SimplexProblem(WeightedRows):
     """A table names no predicted classes beside its probabilities."""
 
     @property
+    def simplex(self) -> SimplexProblem:
+        """The problem itself."""
+        return self
+
+    @property
     def prob(self) -> FloatArray:
         """Probabilities in double precision, shape (n, K)."""
         return self.forecast.prob
@@ -583,6 +608,12 @@ class SimplexProblem(WeightedRows):
         part.known.update({name: column[rows] for name, column in self.known.items()})
         return part
 
+    def _followed_by(self, other: Any) -> SimplexProblem:
+        """Return the rows of this problem and those of another one of its kind."""
+        forecast = Forecast(np.concatenate([self.values, other.values]), self.is_logit, self.precision)
+        label, weights = np.concatenate([self.label, other.label]), self.weights._followed_by(other.weights)
+        return SimplexProblem(forecast, label, weights, self.classes)
+
 
 Problem = BinaryProblem | SimplexProblem
 
@@ -603,7 +634,7 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    return problem if isinstance(problem, SimplexProblem) else problem.in_two_columns()
+    return problem.simplex
 
 
 # Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``

@@ -17,7 +17,7 @@ from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.checks import MOST_DRAWS, no_class, require, whole
 from calibrant._core.registry import Kind, declare, entries, find
 from calibrant._core.result import Record
-from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, places
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, SimplexProblem, places
 from calibrant._core.threads import in_order, n_processors, pays
 
 # The distinct scores of a problem in increasing order, and what stands on each
@@ -370,11 +370,10 @@ class Bins(Record):
         return self.partition.index(prob)
 
     def __add__(self, other: Bins) -> Bins:
-        if isinstance(self.partition, Edges) and isinstance(other.partition, Edges):
-            if not other.count.any():  # rows that do not exist change nothing
-                return self
-            if not self.count.any():
-                return other
+        if not other.count.any():  # rows that do not exist change nothing
+            return self
+        if not self.count.any():
+            return other
         must, hint = "bins add up only over the same edges", "Fix them first: EqualWidth(n), or one binning"
         require(self.partition.is_same(other.partition), must, got="different ones", hint=hint)
         return Bins(self.partition, *(getattr(self, name) + getattr(other, name) for name in SUMS))
@@ -392,13 +391,11 @@ def shown(bins: Bins, *, are_counts: bool) -> Bins:
     return replace(bins, count=np.minimum(bins.weight, MOST_SHOWN).astype(np.intp)) if are_counts else bins
 
 
-def sums_over(partition: Partition, problem: Problem, part: IntArray | None = None, n_parts: int = 1) -> Bins:
-    """Sum the scores and outcomes of a binary problem, or the forecasts and classes of one on the simplex, over cells.
+def sums_over(partition: Partition, problem: BinaryProblem, part: IntArray | None = None, n_parts: int = 1) -> Bins:
+    """Sum the scores and outcomes of a binary problem over bins.
 
-    Where each row of a binary problem has a ``part`` there are the cells of all parts, one part after the other.
+    Where each row has a ``part`` there are the cells of all parts, one part after the other.
     """
-    if not isinstance(problem, BinaryProblem):
-        return _sums_of_forecasts(partition, problem)
     if (n := problem.score.size) > CHUNK:
 
         def read(rows: slice) -> Bins:
@@ -420,8 +417,8 @@ def sums_over(partition: Partition, problem: Problem, part: IntArray | None = No
     return Bins(partition, count, *sums)
 
 
-def _sums_of_forecasts(partition: Partition, problem: SimplexProblem) -> Bins:
-    """Sum forecasts and classes, chunk by chunk."""
+def sums_of_forecasts(partition: Partition, problem: SimplexProblem) -> Bins:
+    """Sum the forecasts and classes of a problem on the simplex over cells, chunk by chunk."""
     n_cells, n_classes = partition.n_cells, problem.classes.size
 
     def read(rows: slice) -> tuple[Any, ...]:

@@ -25,7 +25,7 @@ from calibrant._core.registry import declare
 from calibrant._core.result import read_only
 from calibrant._core.rows import BoolArray, IntArray, SimplexProblem
 from calibrant.binning import of_word
-from calibrant.binning.bins import Bins, Partition, even_edges, require_bins, sums_over
+from calibrant.binning.bins import Bins, Partition, even_edges, require_bins, sums_of_forecasts
 
 # What a binning of the simplex is, and what it gives: sums over the rows of each cell
 
@@ -53,7 +53,7 @@ class SimplexBinning(ABC):
 
     def __call__(self, problem: SimplexProblem) -> Bins:
         """Cut the forecasts of a problem and sum over the cells."""
-        return sums_over(self.partition(problem), problem)
+        return sums_of_forecasts(self.partition(problem), problem)
 
 
 # A grid on the simplex: each probability is cut by itself
@@ -368,8 +368,7 @@ class Projection(SimplexBinning):
             return (direction / np.sqrt((direction**2).sum()) for direction in drawn)
         given = np.array(self.directions)
         must = f"directions must have a column for each of the {n_classes} classes"
-        hint = "Pass 'cyclic', which fits any number"
-        require(given.shape[1] == n_classes, must, value=given.shape[1], hint=hint)
+        require(given.shape[1] == n_classes, must, value=given.shape[1], hint="Pass 'cyclic', which fits any number")
         return iter(given)
 
 
@@ -564,8 +563,7 @@ class SplitTree(Partition):
 
     def _check_loaded(self, n_classes: int) -> None:
         fits = not len(self.gamma) or self.gamma.shape[1] == n_classes
-        must = f"gamma must have {n_classes} columns, as classes"
-        require(fits, must, value=self.gamma.shape[1], hint="Fit anew")
+        require(fits, f"gamma must have {n_classes} columns, as classes", value=self.gamma.shape[1], hint="Fit anew")
 
     @property
     def n_cells(self) -> int:  # type: ignore[override]

@@ -232,8 +232,7 @@ class Isotonic(OrderedBinning):
 
     def cut(self, ordered: Ordered) -> FloatArray:
         """Return the highest score of each block."""
-        starts = block_starts(ordered)
-        return np.concatenate([[0.0], ordered.score[starts[1:] - 1], [1.0]])
+        return np.concatenate([[0.0], ordered.score[block_starts(ordered)[1:] - 1], [1.0]])
 
 
 def block_starts(ordered: Ordered) -> IntArray:

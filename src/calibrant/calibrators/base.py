@@ -20,7 +20,19 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted, column_
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, as_array, columns_of
 from calibrant._core.border import SAMPLED, Input, as_forecast, as_problem, classes_by_name, declared
-from calibrant._core.checks import as_numbers, choice, flag, is_word, number, numbers, refuse, require, source, whole
+from calibrant._core.checks import (
+    as_numbers,
+    choice,
+    flag,
+    is_word,
+    number,
+    numbers,
+    of_type,
+    refuse,
+    require,
+    source,
+    whole,
+)
 from calibrant._core.registry import declare, find
 from calibrant._core.rows import OF_CALIBRATOR, BinaryProblem, Forecast, InBatches, Problem, SimplexProblem, as_simplex
 from calibrant._core.threads import one_blas_thread
@@ -563,8 +575,8 @@ def as_calibrator(calibrator: str | Calibrator) -> Calibrator:
     if isinstance(calibrator, str):
         made: Calibrator = find("calibrator", calibrator).target()
         return made
-    must, hint = "calibrator must be a word or a calibrator of calibrant", "Pass 'temperature', or TemperatureScaling()"
-    require(isinstance(calibrator, Calibrator), must, value=calibrator, hint=hint, error=TypeError)
+    hint = "Pass 'temperature', or TemperatureScaling()"
+    of_type("calibrator", calibrator, Calibrator, "a word or a calibrator of calibrant", hint=hint)
     copied: Calibrator = clone(calibrator)
     check_parameters(copied)
     return copied
@@ -621,7 +633,7 @@ def as_binary_calibrator(calibrator: str | BinaryCalibrator, *, hint: str) -> Bi
 
 def tell_of_absent(simplex: SimplexProblem, without_event: list[str]) -> None:
     """Say which classes did not occur, where others did: of a single class every calibrator says it."""
-    if isinstance(simplex, UnreadSimplex):
+    if is_unread(simplex):
         said = f"no calibration row has the event of {first_names(without_event)}"
         warn(f"{said}: its map is fitted all the same. Fit on more rows.")
         return

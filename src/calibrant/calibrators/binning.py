@@ -134,8 +134,14 @@ class HistogramBinning(BinaryCalibrator):
         base_rate = float(bins.outcome_sum.sum() / bins.weight.sum())
         if self.interior:
             bins = _inside(bins, problem)
-        value = _rates(bins, float(self.smoothing), problem.weights.rows_per_weight)
-        empty, middle = bins.count == 0, (bins.edges[:-1] + bins.edges[1:]) / 2.0
+        empty, value, added = (
+            bins.count == 0,
+            np.full(len(bins), np.nan),
+            self.smoothing / problem.weights.rows_per_weight,
+        )
+        np.divide(bins.outcome_sum + added, bins.weight + 2.0 * added, out=value, where=~empty)
+        value = np.clip(value, EPSILON, 1.0 - EPSILON) if self.smoothing > 0 else value
+        middle = (bins.edges[:-1] + bins.edges[1:]) / 2.0
         if self.empty == "interpolate":
             middle = np.interp(middle, middle[~empty], value[~empty])
         value[empty] = {"base-rate": base_rate, "identity": np.nan}.get(self.empty, middle[empty])
@@ -147,14 +153,6 @@ class HistogramBinning(BinaryCalibrator):
     def _apply(self, score: FloatArray) -> FloatArray:
         value = self.value_[locate(self.edges_, score)]
         return np.where(np.isnan(value), score, value) if np.isnan(self.value_).any() else value
-
-
-def _rates(bins: Bins, smoothing: float, rows_per_weight: float) -> FloatArray:
-    """Return the event rate of each bin, smoothed by so many rows; NaN where a bin is empty."""
-    added = smoothing / rows_per_weight
-    rate = np.full(len(bins), np.nan)
-    np.divide(bins.outcome_sum + added, bins.weight + 2.0 * added, out=rate, where=bins.count > 0)
-    return np.clip(rate, EPSILON, 1.0 - EPSILON) if smoothing > 0 else rate
 
 
 def _inside(bins: Bins, problem: BinaryProblem) -> Bins:

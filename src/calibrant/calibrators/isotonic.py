@@ -447,20 +447,15 @@ class EnsembleNearIsotonic(BinaryCalibrator):
 
     def _fit(self, problem: BinaryProblem) -> None:
         path = NearIsotonicPath.of(problem)
-        self.penalty_, self.weight_, self.left_out_ = _weights(path)
+        self.penalty_, bic = np.array(sorted(path.scored(2.0 * np.log(path.knots.size / LEFT_OUT)))).T
+        least = bic.min()
+        weight = np.exp(0.5 * (least - bic))
+        others = np.exp(0.5 * np.minimum(least - path.best_bic[~np.isin(path.knots, self.penalty_)], 0.0))
+        self.weight_, self.left_out_ = weight / weight.sum(), float(others.sum() / weight.sum())
         self.left_, self.value_ = _average(path, self.penalty_, self.weight_, self.finite)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         return on_steps(self.left_, self.value_, score)
-
-
-def _weights(path: NearIsotonicPath) -> tuple[FloatArray, FloatArray, float]:
-    """Return the penalties and weights of the fits that matter, and a bound on the weight of all others."""
-    penalty, bic = np.array(sorted(path.scored(2.0 * np.log(path.knots.size / LEFT_OUT)))).T
-    least = bic.min()
-    weight = np.exp(0.5 * (least - bic))
-    others = np.exp(0.5 * np.minimum(least - path.best_bic[~np.isin(path.knots, penalty)], 0.0))
-    return penalty, weight / weight.sum(), float(others.sum() / weight.sum())
 
 
 def _average(

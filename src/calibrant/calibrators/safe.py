@@ -209,8 +209,7 @@ class SafeCalibrator(Calibrator):
         super()._check_loaded()
         inner = self.calibrator_
         fits = hasattr(inner, "classes_") and inner.classes_.tolist() == self.classes_.tolist()
-        must = "calibrator_ must have the classes of the SafeCalibrator"
-        require(fits, must, got="others", hint="Fit anew")
+        require(fits, "calibrator_ must have the classes of the SafeCalibrator", got="others", hint="Fit anew")
         must = f"calibrator_ must take input={self.input!r}"
         require(inner.input == self.input, must, value=inner.input, hint="Fit anew")
 

@@ -298,8 +298,7 @@ class SortedCumulativeIsotonic(MulticlassCalibrator):
         """
         n_ranks = len(self.classes_) - 1
         fits = whole("rank", rank, least=1, hint="Pass 1 for the highest probability") <= n_ranks
-        must = f"rank must be at most {n_ranks}, one less than classes"
-        require(fits, must, value=rank, hint="Pass a lower one")
+        require(fits, f"rank must be at most {n_ranks}, one less than classes", value=rank, hint="Pass a lower one")
         starts, left, value = self._steps()
         here = slice(starts[rank - 1], starts[rank])
         return left[here], value[here]

@@ -18,12 +18,11 @@ from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import BinaryProblem, IntArray
 from calibrant.binning.bins import Bins, EqualWidth, Ordered, shown
 from calibrant.curves.reliability import require_level
-from calibrant.fit.isotonic import Steps, affordable, corp_terms, drawn_events, isotonic_fit, isotonic_fit_of
-from calibrant.metrics.decompositions import corp_of_cells
+from calibrant.fit.isotonic import Steps, affordable, drawn_events, isotonic_fit, isotonic_fit_of
+from calibrant.metrics.decompositions import corp_of
 from calibrant.notions import Notion, as_notion
 from calibrant.sums import Predictions
 from calibrant.sums.draws import Rng, as_rng
-from calibrant.sums.sums import CellProblem
 
 # Bands of the CORP curve, by name: a consistency band around the diagonal, and two kinds of confidence bands
 
@@ -285,8 +284,7 @@ def _panel(
     ordered = Ordered.of(problem)
     steps, at = isotonic_fit(ordered), places_shown(ordered.score)
     lower, upper = _band(band, ordered, steps, at, level, n_draws, rng) if band else np.full((2, at.size), np.nan)
-    loss = squared_error
-    terms = corp_of_cells(problem, loss) if isinstance(problem, CellProblem) else corp_terms(ordered, loss)
+    terms = corp_of(ordered, squared_error)
     last = np.append(steps.starts[1:], ordered.score.size) - 1
     return CorpPanel(
         name,

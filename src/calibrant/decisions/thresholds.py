@@ -153,8 +153,7 @@ def _excess(decided: str, true: str, wrong: float, right: float) -> Fraction:
     gain = "Pass 1.0, say; a gain is a cost of the other decision"
     more, less = (number(name, cost, least=0.0, hint=gain) for name, cost in zip(names, (wrong, right), strict=True))
     must = "a right decision must not cost more than the wrong one"
-    got = f"{names[1]}={right!r} and {names[0]}={wrong!r}"
-    require(less <= more, must, got=got, hint="Check which cost is which")
+    require(less <= more, must, got=f"{names[1]}={right!r} and {names[0]}={wrong!r}", hint="Check which cost is which")
     return _exact(more) - _exact(less)
 
 

@@ -150,7 +150,11 @@ def folds_of(problem: SimplexProblem, n_folds: int = N_FOLDS) -> Iterator[Fold]:
     times = problem.weights.times
     if own is not None:
         times = times * (own.times / distinct.times)[distinct.of_row]
-    row_hash, group = np.unique(hash_of_rows(problem), return_inverse=True)
+    # In single precision, of the probabilities in any order and of that of the true class: calibrators that treat classes alike
+    # cannot tell rows apart that differ in the order of the columns, or in which of equally probable classes is true.
+    of_true = problem.prob[np.arange(problem.size), problem.label].astype(np.float32) + np.float32(0.0)
+    hashed = _mixed(_hash_of(problem.prob, in_order=False) + np.uint64(3) * _mixed(of_true.view(np.uint32)))
+    row_hash, group = np.unique(hashed, return_inverse=True)
     number = np.maximum(np.rint(np.bincount(group, times)), 1.0)
     start = (row_hash % np.uint64(n_folds)).astype(np.float64)
     rounds, rest = np.divmod(number, n_folds)
@@ -162,16 +166,6 @@ def folds_of(problem: SimplexProblem, n_folds: int = N_FOLDS) -> Iterator[Fold]:
         kept = problem.weight - left_out
         if kept.any() and left_out.any():
             yield Fold(kept, left_out)
-
-
-def hash_of_rows(problem: SimplexProblem) -> WordArray:
-    """Hash the probabilities of each row and that of the true class, in single precision.
-
-    Rows have the same hash if they differ only in the order of the columns, or in which of equally probable classes is true:
-    calibrators that treat classes alike cannot tell them apart.
-    """
-    of_true = problem.prob[np.arange(problem.size), problem.label].astype(np.float32) + np.float32(0.0)
-    return _mixed(_hash_of(problem.prob, in_order=False) + np.uint64(3) * _mixed(of_true.view(np.uint32)))
 
 
 def _hash_of(values: np.ndarray[Any, Any], *, in_order: bool) -> WordArray:

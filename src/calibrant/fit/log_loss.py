@@ -21,7 +21,6 @@ from calibrant._core.rows import BinaryProblem, BoolArray, IntArray
 from calibrant.exceptions import warn
 from calibrant.fit.minimise import EPS, DensePoint, Minimum, Stop, minimise, projected
 from calibrant.sums.reading import is_unread
-from calibrant.sums.sums import CellProblem
 
 # Sums over rows, in memory or streamed
 
@@ -392,7 +391,7 @@ class Recalibration:
 
 def recalibration_of(problem: BinaryProblem) -> Recalibration:
     """Put the rows of equal log-odds together."""
-    if isinstance(problem, CellProblem):
+    if problem.cells:
         refuse_rows("the calibration slope")
     x, at = np.unique(problem.log_odds, return_inverse=True)
     total, events = (

@@ -686,19 +686,12 @@ def predictions(
         choice("input", input, get_args(Input))
     flag("progress", progress)
     whole("batch_rows", batch_rows, least=1, hint="65536 is fast")
-    if isinstance(source, Predictions):
-        told = {
-            "label": label,
-            "prob": prob,
-            "weight": weight,
-            "labels": labels,
-            "pos_label": pos_label,
-            "input": input,
-        }
-        for name, value in {**told, "row_key": row_key, "rows": None if rows == "as-given" else rows}.items():
-            left_out(name, value, "beside predictions", hint="Say it where they are made")
-        return source
     chosen = Chosen(label, prob, weight, labels, pos_label, input, rows, row_key, on_error, int(batch_rows), progress)
+    if isinstance(source, Predictions):
+        told = vars(chosen) | {"rows": None if rows == "as-given" else rows}
+        for name in ("label", "prob", "weight", "labels", "pos_label", "input", "row_key", "rows"):
+            left_out(name, told[name], "beside predictions", hint="Say it where they are made")
+        return source
     if (engine := engine_of(source)) is not None:
         require_arrow("reading tables of engines in batches")
         return engine.predictions(source, chosen)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from io import StringIO, TextIOWrapper
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from calibrant._core.checks import refuse
 from calibrant.binning.bins import CHUNK
@@ -153,6 +153,11 @@ class Damaged:
 
     error: Exception
     n_rows: int = 0
+
+    @property
+    def batch(self) -> NoReturn:
+        """There are none: the error is raised."""
+        raise self.error
 
 
 class BatchRows(NamedTuple):
@@ -437,11 +442,7 @@ def read_whole(path: Path) -> FileTable:
     from pyarrow import fs
 
     reader = reader_of(File(fs.LocalFileSystem(), path.as_posix(), str(path), is_local=True))
-    batches = []
-    for found in reader.whole(CHUNK):
-        if isinstance(found, Damaged):
-            raise found.error
-        batches.append(found.batch)
+    batches = [found.batch for found in reader.whole(CHUNK)]
     return reader.as_file_table(pyarrow.Table.from_batches(batches) if batches else reader.schema.empty_table())
 
 

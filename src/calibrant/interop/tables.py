@@ -198,8 +198,8 @@ def write_table(
 
     Tables have the types of the first.
     """
-    kind, is_whole = format_of(path), isinstance(table, Mapping)
-    if isinstance(table, Mapping):
+    kind = format_of(path)
+    if is_whole := isinstance(table, Mapping):
         whole = table if isinstance(table, FileTable) else FileTable({name: Values(c) for name, c in table.items()})
         tables = iter([whole])
     elif kind == "npz":

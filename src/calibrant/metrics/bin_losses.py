@@ -27,7 +27,6 @@ from calibrant.binning import Bins
 from calibrant.binning.bins import Ordered
 from calibrant.lenses import BinView, Size, View
 from calibrant.sums import BinnedProblem, BinTable
-from calibrant.sums.sums import CellProblem
 
 # The exact two-sided binomial test of many probabilities against the same counts
 
@@ -107,7 +106,9 @@ class Excess:
 
     def rejects(self, p: FloatArray, group: IntArray, level: float) -> BoolArray:
         """Decide on probabilities that run toward the event rate in each group of equal counts."""
-        starts = _chunk_starts(group)
+        place, begins = np.arange(group.size), np.diff(group, prepend=-1) != 0
+        since = place - np.maximum.accumulate(np.where(begins, place, 0))
+        starts = np.flatnonzero(since % CHUNK == 0)  # where each group begins, and every so many places in it
         size = np.diff(starts, append=p.size)
         chunks, out, toward = self.at(starts), p[starts], p[starts + size - 1]
         rejected = chunks.most(out, toward) <= level
@@ -165,14 +166,6 @@ def _bar(level: float, rounding: float = ROUNDING) -> float:
 def _log_choose(n: FloatArray, k: FloatArray) -> FloatArray:
     """Logarithm of the binomial coefficient, but for a term in n alone."""
     return np.asarray(-gammaln(k + 1.0) - gammaln(n - k + 1.0))
-
-
-def _chunk_starts(group: IntArray) -> IntArray:
-    """Return where each group begins, and every so many places in it."""
-    place = np.arange(group.size)
-    begins = np.diff(group, prepend=-1) != 0
-    since = place - np.maximum.accumulate(np.where(begins, place, 0))
-    return np.flatnonzero(since % CHUNK == 0)
 
 
 # Which probabilities the events of a bin do not reject, by the name of the test
@@ -517,16 +510,14 @@ class NormOfBins(Size):
             return l2 if self.norm is root else lambda values, weights: of_rows(values**2, weights)
         return of_each_row(self.norm)
 
-    def of_problems(self, seen: Sequence[tuple[BinaryProblem, View]]) -> float:
+    def of_problems(self, seen: Sequence[tuple[BinaryProblem, BinView]]) -> float:
         """Return the norm."""
         found, losses = [], []
         for problem, view in seen:
-            assert isinstance(view, BinView)
             found.append(BinnedProblem(problem.name, problem.share, view.bins, problem.weights.unit))
             losses.append(self.loss(problem, view.bins))
         value = self._norm_of(np.concatenate(losses), BinTable.of(found))
-        of_cells = any(isinstance(problem, CellProblem) for problem, _ in seen)
-        return Approximate(value, -np.inf, np.inf) if of_cells else value
+        return Approximate(value, -np.inf, np.inf) if any(problem.cells for problem, _ in seen) else value
 
     def _of_table(self, table: BinTable) -> float:
         """Return the norm of a loss that needs no rows."""

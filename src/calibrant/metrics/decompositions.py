@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any, Literal, Unpack
 
@@ -37,7 +37,6 @@ from calibrant.metrics.estimate import POWER, Estimate, Resampling, least_pvalue
 from calibrant.metrics.kinds import Impossible, LogLoss, MeanLogLoss, MeanOfRows, Own, YProb, YTrue, warn_impossible
 from calibrant.notions import NotionLike, as_notion, single_problem
 from calibrant.sums import RowScore
-from calibrant.sums.sums import CellProblem
 
 # Accuracy and the proper scores, each the mean of one value a row, by scikit-learn's conventions where it has one
 
@@ -253,8 +252,8 @@ def mean_class_brier_loss(y_true: YTrue, y_prob: YProb = None, **data: Unpack[Da
 # CORP of cells in place of scores: the terms, and between which limits those of the rows lie
 
 
-def corp_of_cells(problem: CellProblem, score: checks.EventScore) -> Corp:
-    """Return the terms of cells with the limits of those of the rows.
+def corp_of(ordered: Ordered, score: checks.EventScore) -> Corp:
+    """Return the terms of rows, or those of cells with the limits of those of the rows.
 
     S, F and R are the mean scores of the forecast, of its isotonic fit and of the event rate; R is that of the rows.
 
@@ -264,7 +263,9 @@ def corp_of_cells(problem: CellProblem, score: checks.EventScore) -> Corp:
     * S of the rows is at least that of events at the upper limits of their cells and non-events at the lower ones, and at most
       that of the contrary.
     """
-    cells, terms = problem.cells, corp_terms(Ordered.of(problem), score)
+    cells, terms = ordered.problem.cells, corp_terms(ordered, score)
+    if cells is None:
+        return terms
     events, others = cells.events > 0.0, cells.others > 0.0
 
     def mean(of_events: FloatArray, of_others: FloatArray) -> float:
@@ -274,7 +275,7 @@ def corp_of_cells(problem: CellProblem, score: checks.EventScore) -> Corp:
             (0.0, cells.others, of_others, others),
         ):
             total += float(weight[held] @ checks.expected_score(score, prob[held], np.full(int(held.sum()), outcome)))
-        return total / cells.total
+        return float(total / cells.total)
 
     lowest, highest = mean(cells.highest, cells.lowest), mean(cells.lowest, cells.highest)
     weight, best_order = cells.in_best_order
@@ -481,7 +482,12 @@ def epistemic_irreducible(
         # All classes are measured, in the order of the columns of the posterior.
         problem = as_simplex(as_problem(y_true, y_prob, **(data | DataOptions(pos_label=None))))
     warn_impossible(losses, problem)
-    truth = replace(problem, forecast=_as_posterior(posterior, np.shape(y_prob), data.get("sample_weight")))
+    values, shape = checks.as_numbers("posterior", posterior), np.shape(y_prob)
+    must = f"posterior must have the shape of y_prob, {shape}"
+    checks.require(values.shape == shape, must, value=values.shape, hint="Pass a true probability for each")
+    known = as_forecast(values, input="probability", name="posterior", remedies=OF_PROBABILITIES).values
+    counted = as_weights(data.get("sample_weight"), len(values)).values > 0
+    truth = replace(problem, forecast=Forecast(known[counted]))
     _warn_ruled_out(losses, problem, truth.prob)
     irreducible = _expected(losses, truth, truth.prob)
     epistemic = checks.divergence(_expected(losses, problem, truth.prob), irreducible)
@@ -515,14 +521,6 @@ def _as_losses(score: str | ClassScore) -> RowScore:
         return losses
 
     return own_losses
-
-
-def _as_posterior(posterior: npt.ArrayLike, shape: tuple[int, ...], weight: npt.ArrayLike | None) -> Forecast:
-    values = checks.as_numbers("posterior", posterior)
-    must = f"posterior must have the shape of y_prob, {shape}"
-    checks.require(values.shape == shape, must, value=values.shape, hint="Pass a true probability for each")
-    forecast = as_forecast(values, input="probability", name="posterior", remedies=OF_PROBABILITIES)
-    return Forecast(forecast.values[as_weights(weight, len(values)).values > 0])
 
 
 def _warn_ruled_out(losses: RowScore, problem: SimplexProblem, posterior: FloatArray) -> None:
@@ -617,7 +615,7 @@ def corp_decomposition(
     def terms_of(part: BinaryProblem) -> tuple[float, ...]:
         if loss is checks.event_log_loss:  # of logits it sees the probabilities
             impossible.append(LogLoss().impossible(replace(part, logit=None)))
-        return corp_of_cells(part, loss) if isinstance(part, CellProblem) else corp_terms(Ordered.of(part), loss)
+        return corp_of(Ordered.of(part), loss)
 
     found = mean_over_parts(checks.score_name(score), problem, notion, terms_of, TERMS, ("discrimination",))
     if impossible:
@@ -941,12 +939,8 @@ def murphy_decomposition(
     >>> round(found["reliability"], 5), round(found["resolution"], 5), round(found["within-bin variance"], 5)
     (0.05125, 0.25, 0.01625)
     """
-    chosen = as_binning(binning)
+    terms_of = partial(_murphy_terms, binning=as_binning(binning))
     problem = as_problem(y_true, y_prob, all_rows="Murphy's decomposition", **data)
-
-    def terms_of(part: BinaryProblem) -> tuple[float, ...]:
-        return _murphy_terms(part, chosen)
-
     return mean_over_parts("brier", problem, notion, terms_of, MURPHY_TERMS, ("resolution", "within-bin covariance"))
 
 

@@ -384,8 +384,7 @@ class Own(Metric):
 
     def _called(self, problem: Problem, label: IntArray, **own: object) -> float:
         """Call the function with labels as column numbers."""
-        prob = problem.as_given
-        return float(self.target(label, prob, **problem.weights.keyword, **own))
+        return float(self.target(label, problem.as_given, **problem.weights.keyword, **own))
 
 
 def metrics() -> Iterator[Metric]:

@@ -7,16 +7,15 @@ at the rates of this truth, in bins; through a lens, whose cells are too small t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import exp
+from typing import Any
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.registry import named
-from calibrant._core.result import read_only
 from calibrant._core.rows import IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Binning
 from calibrant.lenses import Lens, Size
@@ -39,7 +38,7 @@ from calibrant.metrics.estimate import (
     resampled_deviations,
     steps_for,
 )
-from calibrant.notions import Notion, WithinGroups
+from calibrant.notions import Notion
 from calibrant.sums import RowScore, Sums, cells_of
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of
 
@@ -264,7 +263,7 @@ def with_labels(simplex: SimplexProblem, notion: Notion, draw: IntArray) -> tupl
     rows, label, weight = drawn_rows(simplex, draw)
     if isinstance(rows, slice):
         return replace(simplex, label=label), notion
-    return replace(simplex.at(rows, Weights(weight)), label=label), _of_rows(notion, rows)
+    return replace(simplex.at(rows, Weights(weight)), label=label), notion._of_rows(rows)
 
 
 def redrawn(
@@ -283,18 +282,9 @@ def redrawn(
     if named(type(notion)) is not None:  # another may know the rows by their places
         first = next(notion.split(simplex))
         order = np.argsort(first.score, kind="stable") if first.size == order.size else order
-    rows, own = simplex.taken(order), _of_rows(notion, order)
+    rows, own = simplex.taken(order), notion._of_rows(order)
     draws = progress(labels_of(simplex, n_resamples, rng), n_resamples)
     return np.array([error(*with_labels(rows, own, draw[order])) for draw in draws])
-
-
-def _of_rows(notion: Notion, rows: IntArray) -> Notion:
-    """Return the notion of some rows: groups are those of the rows of one table."""
-    if not isinstance(notion, WithinGroups):
-        return notion
-    found = copy(notion)
-    found.code = read_only(notion.code[rows])
-    return found
 
 
 # The residuals of one problem, as a lens sees them under a notion: their size, its noise and its interval
@@ -400,9 +390,7 @@ class Residuals:
         return Estimate(value, lower, upper, noise_floor=floor, pvalue=pvalue, least_pvalue=least)
 
     def _redrawn(self, n_resamples: int, rng: np.random.Generator, progress: Progress = unwatched) -> FloatArray:
-        def of(problem: Problem, notion: Notion) -> float:
-            return error_through(problem, notion, self.lens, self.size)
-
+        of = partial(error_through, lens=self.lens, size=self.size)
         return redrawn(of, as_simplex(self.problem), self.notion, n_resamples, rng, progress)
 
 
@@ -476,8 +464,7 @@ def endless(of: RowScore, problem: SimplexProblem) -> FloatArray:
 def estimate_of_sums(sums: Sums, name: str, infinite_name: str, level: float) -> Estimate:
     """Return the mean of the values of that name and its interval; the other name is that of the infinite ones, if any."""
     names = {known: at for at, (known, _) in enumerate(sums.plan.scores)}
-    score = dict(sums.plan.scores)[name]
-    assert isinstance(score, Centred)
+    score: Any = dict(sums.plan.scores)[name]
     n, (first, second, third) = sums.rows, sums.scores[names[name]].tolist()
     infinite = sums.total(infinite_name) if infinite_name in names else 0.0
     finite = n - infinite

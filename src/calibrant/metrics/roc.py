@@ -22,7 +22,6 @@ from calibrant.fit.isotonic import isotonic_fit_of
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Own, YProb, YTrue
 from calibrant.notions import Binary, Notion, NotionLike, as_notion, event_of
-from calibrant.sums.sums import CellProblem
 
 # Events and non-events in the order of their scores: what the points of a ROC curve and the areas are made of
 
@@ -359,10 +358,10 @@ def of_placements(weights: Weights, label: IntArray, placed: FloatArray, n_class
 # Areas under ROC curves of cells in place of scores, and between which limits those of the rows lie
 
 
-AreaOfCells = Callable[[CellProblem], float]
+AreaOfCells = Callable[[BinaryProblem], float]
 
 
-def under_curve_of_cells(problem: CellProblem) -> float:
+def under_curve_of_cells(problem: BinaryProblem) -> float:
     """Return the area under the curve; pairs of one cell count by half, and may count fully or not at all.
 
     So the area of the rows is off by at most half the share of such pairs: sum of events * others over the cells, divided by
@@ -374,7 +373,7 @@ def under_curve_of_cells(problem: CellProblem) -> float:
     return Approximate(value, value - open_ / pairs, value + open_ / pairs) if pairs else value
 
 
-def under_hull_of_cells(problem: CellProblem) -> float:
+def under_hull_of_cells(problem: BinaryProblem) -> float:
     """Return the area under the hull, which the rows can only raise: to that of the best order within each cell, at most."""
     ranked = Ranked.of(problem)
     if not ranked.has_both:
@@ -432,9 +431,9 @@ def between_classes(problem: Problem) -> Area:
     All pairs of a class are seen in one sort: where each row weighs its part in its class, the placement among all the
     others is the sum of those among each.
     """
-    if isinstance(problem, BinaryProblem) or problem.classes.size == 2:
+    if problem.classes.size == 2:
         return mean_area(problem, each_class(None, problem), under_curve)
-    n_classes, label = problem.prob.shape[1], problem.label
+    prob, label, n_classes = as_simplex(problem).prob, problem.code, problem.classes.size
     total = np.bincount(label, problem.weight, n_classes)
     if absent := problem.classes[total == 0].tolist():
         more = f", and {len(absent) - 1} more such" if len(absent) > 1 else ""
@@ -445,7 +444,7 @@ def between_classes(problem: Problem) -> Area:
         return Area(np.nan, np.zeros(problem.size))
     mass, placed = problem.weight / total[label], np.zeros(problem.size)
     for k in range(n_classes):
-        placed += Ranked.of(BinaryProblem(problem.prob[:, k], label == k, Weights(mass))).placements()
+        placed += Ranked.of(BinaryProblem(prob[:, k], label == k, Weights(mass))).placements()
     placed /= n_classes * (n_classes - 1.0)
     return of_placements(problem.weights, label, placed, n_classes)
 
@@ -681,6 +680,6 @@ def _value(
     words = each_class(notion, problem)
     if (cells := problem.summed_parts(words)) is None:
         return mean_area(problem, words, measure).value
-    found = [(part, of_cells(part)) for part in cells if part.size and isinstance(part, CellProblem)]
+    found = [(part, of_cells(part)) for part in cells if part.size]
     warn_of_one_kind([part for part, area in found if np.isnan(area)], "an AUC")
     return mean_of([(part.share, area) for part, area in found])

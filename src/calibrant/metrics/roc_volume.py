@@ -382,8 +382,7 @@ def require_thresholds(thresholds: object) -> int | None:
     if isinstance(thresholds, str):
         choice("thresholds", thresholds, ["data"])
     elif getattr(thresholds, "ndim", int(isinstance(thresholds, Sized))) == 0:  # no array, and no table of a length
-        hint = 'Pass "data", steps of a grid such as 100, or an array'
-        return whole("thresholds", thresholds, least=1, hint=hint)
+        return whole("thresholds", thresholds, least=1, hint='Pass "data", steps of a grid such as 100, or an array')
     return None
 
 
@@ -705,8 +704,7 @@ def _volume_elsewhere(rows: SurfaceRows, rng: np.random.Generator) -> float:
     for part, others in _parts(rows, rng):
         if part.has_all_classes and others.has_all_classes:
             gamma = as_thresholds("data", N_THRESHOLDS, others)
-            hull = Hull.of(surface_points(others, gamma))
-            found.append(hull.volume_at(surface_points(part, gamma)))
+            found.append(Hull.of(surface_points(others, gamma)).volume_at(surface_points(part, gamma)))
     return float(np.mean(found)) if found else float("nan")
 
 

@@ -25,7 +25,7 @@ import calibrant
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import of_type, require, some
+from calibrant._core.checks import by_name, of_type, require
 from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice
 from calibrant.assessment.comparison import ALL_ROWS, Comparison, differences_of
@@ -270,7 +270,7 @@ ABOUT_METRICS = ("ece", "classwise-ece", "top-label-ece")
 
 
 def summarise(
-    assessments: Mapping[str, Assessment] | Comparison,
+    assessments: Assessment | Mapping[str, Assessment] | Comparison,
     *,
     title: str = "Calibration report",
     advice: Advice | Mapping[str, Advice] | None = None,
@@ -287,9 +287,7 @@ def summarise(
         is_shown = assessments[best].adjusted < assessments.level
         reason = assessments.reason if assessments.pairing == "periods" else ""
         assessments, differences, clinical = _assessed(assessments)
-    if isinstance(assessments, Mapping):
-        some("a report", assessments, "assessment", hint="Pass {'name': assess(y_true, y_prob)}")
-    assessments = drawing.as_named(assessments, "a report", "assess(y_true, y_prob)", Assessment)
+    assessments = drawing.as_named(by_name(assessments, "forecast"), "a report", "assess(y_true, y_prob)", Assessment)
     for name, assessment in assessments.items():
         missing = ", ".join(sorted(set(NEEDED) - {row.metric for row in assessment.rows}))
         must, given = f"a report needs {', '.join(NEEDED)}", f"{name!r} was assessed without {missing}"
@@ -567,13 +565,12 @@ def write_report(
     >>> write_report(found, "compared.html")  # doctest: +SKIP
     """
     require_free(Path(path), force=force, endings=PAGES)
-    named = {"forecast": assessments} if isinstance(assessments, Assessment) else assessments
-    page = render(named, title=title, advice=advice, differences=differences, clinical=clinical)
+    page = render(assessments, title=title, advice=advice, differences=differences, clinical=clinical)
     with whole_file(path, force=force) as beside:
         beside.write_text(page, encoding="utf-8")
 
 
-def render(assessments: Mapping[str, Assessment] | Comparison, **options: Any) -> str:
+def render(assessments: Assessment | Mapping[str, Assessment] | Comparison, **options: Any) -> str:
     """Return the page of a report; the options are those of `summarise`."""
     try:
         import jinja2

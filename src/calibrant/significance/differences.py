@@ -410,8 +410,7 @@ def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.r
         drawn[place] = apart(metric.compared(mixed), metric.compared(other))
     fits = np.isfinite(drawn).all() and np.isfinite([metric.compared(a), metric.compared(b)]).all()
     must = "metric must be a number on both forecasts and their mixtures"
-    hint = "Choose a metric that is defined for them"
-    require(fits, must, given=f"{metric.name} is not", hint=hint)
+    require(fits, must, given=f"{metric.name} is not", hint="Choose a metric that is defined for them")
     return drawn
 
 

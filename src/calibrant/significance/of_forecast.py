@@ -43,7 +43,6 @@ from calibrant.significance.result import (
 from calibrant.sums import draws
 from calibrant.sums.draws import Rng, as_rng, labels_of
 from calibrant.sums.reading import added
-from calibrant.sums.sums import CellProblem
 
 # Hosmer and Lemeshow's test, of two classes and of more
 
@@ -567,7 +566,8 @@ def _cumulative_test(
     """Test with a size of the cumulative residuals, in standard deviations of where these end."""
     view, generator = lenses.Cumulative()(problem), as_rng(rng)
     error = float(size.extent(view, view.look(lenses.residual_of(problem)))[0])
-    deviation = lenses.end_deviation(problem)
+    p, weights = problem.score, problem.weights
+    deviation = float(np.sqrt(weights.of_variance @ (p * (1.0 - p)))) / weights.total  # of the mean, if calibrated
     if deviation > 0:
         statistic = error / deviation
     else:
@@ -587,7 +587,7 @@ def _cumulative_test(
         )
         drawn = np.concatenate([size.extent(view, view.look(some - problem.score)) for some in outcomes])
         result = result_of(name, statistic, label_draws(drawn / deviation if deviation > 0 else drawn), hypothesis)
-    if not isinstance(problem, CellProblem) or not np.isfinite(statistic) or statistic == 0.0:
+    if problem.cells is None or not np.isfinite(statistic) or statistic == 0.0:
         return result
     # Within a cell the rows can have less variance than at its mean score, and lie in any order.
     cells, (least, most) = problem.cells, size.within(problem.cells, error)
@@ -604,7 +604,7 @@ def _cumulative_test(
 
 def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) -> npt.NDArray[Any]:
     """Draw outcomes of each row, shape (m, n); of cells and whole weights the share of the rows in which the event occurs."""
-    if not (isinstance(problem, CellProblem) or problem.weights.repeat_rows):
+    if not (problem.cells or problem.weights.repeat_rows):
         return rng.random((m, problem.size)) < problem.score
     draws.require_drawable(float(problem.weights.of_variance.max()))
     rows = np.rint(problem.weights.of_variance).astype(np.int64)

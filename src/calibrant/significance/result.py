@@ -41,10 +41,13 @@ class NullDistribution(ABC):
         In words, such as "chi-squared, 6 degrees of freedom" or "1000 draws of labels from the forecast".
     df : float or None
         Degrees of freedom, where there are any.
+    values : ndarray of shape (n_draws,) or None
+        What the statistic was in draws; None of a law in closed form.
     """
 
     description: str
     df: float | None = None
+    values: FloatArray | None = None
 
     @abstractmethod
     def sf(self, x: npt.ArrayLike) -> FloatArray:
@@ -208,9 +211,8 @@ class TestResult(DrawnResult):
         float or None
             A threshold for the p-value below it can never be reached.
         """
-        if not isinstance(self.null, Draws) or self.null.values.size == 0:
-            return None
-        return min(1.0, self._tails / (1.0 + self.null.values.size))
+        values = self.null.values
+        return None if values is None or not values.size else min(1.0, self._tails / (1.0 + values.size))
 
     @property
     def _tails(self) -> float:
@@ -286,7 +288,7 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
     edges, height = _histogram(null, at)
     far_out = _is_far_out(result, edges, height)
     look = {"color": np.where(far_out, drawing.GAP, drawing.FILL), "edgecolor": "white", "linewidth": 0.6}
-    if isinstance(null, Draws):
+    if null.values is not None:
         if left_out := int((~np.isfinite(null.values)).sum()):
             ax.plot([], [], " ", label=f"not drawn: {left_out} of {null.values.size} draws are not finite")
     else:
@@ -308,7 +310,7 @@ def plot_null(result: TestResult, *, ax: Any = None) -> Any:
 
 def _histogram(null: NullDistribution, at: float) -> tuple[FloatArray, FloatArray]:
     """Return edges of equal width, the observed value among them if it lies where the law is, and what lies between them."""
-    if isinstance(null, Draws):
+    if null.values is not None:
         values = null.values[np.isfinite(null.values)]
         edges = np.histogram_bin_edges(values, bins=min(60, max(10, int(2.0 * values.size ** (1 / 3)))))
     else:  # from where the law begins to where all but 0.0005 of it ends
@@ -320,7 +322,7 @@ def _histogram(null: NullDistribution, at: float) -> tuple[FloatArray, FloatArra
         # A draw that equals the observed value up to rounding lies beyond it, as it does in the p-value.
         first = edges[0] + (float(below(np.asarray(at))) - edges[0]) % width - width
         edges = first + width * np.arange(edges.size + 1)
-    return edges, np.histogram(values, edges)[0] if isinstance(null, Draws) else -np.diff(null.sf(edges))
+    return edges, -np.diff(null.sf(edges)) if null.values is None else np.histogram(values, edges)[0]
 
 
 def _is_far_out(result: TestResult, edges: FloatArray, height: FloatArray) -> BoolArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from calibrant._core.arrays import EXACT, FloatArray, blocks
 from calibrant._core.checks import require, source, whole
 from calibrant._core.result import Record
-from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, Problem, SimplexProblem, Weights
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights
 from calibrant._core.threads import are_loaded
 from calibrant.binning import Bins
 
@@ -141,17 +141,17 @@ class Bootstrap:
 
     Parameters
     ----------
-    weights : Weights or int
-        Weights of the rows; or the number of rows, each of weight one.
+    weights : Weights
+        Weights of the rows.
     n_resamples : int
         Resamples.
     rng : numpy.random.Generator
         Source of randomness.
     """
 
-    def __init__(self, weights: Weights | int, n_resamples: int, rng: np.random.Generator) -> None:
-        self.weights = Weights.one_each(weights) if isinstance(weights, int) else weights
-        self.n = n = len(self.weights)
+    def __init__(self, weights: Weights, n_resamples: int, rng: np.random.Generator) -> None:
+        self.weights, n = weights, len(weights)
+        self.n = n
         self.is_of_copies = self.weights.repeat_rows and n * n_resamples <= MOST_NUMBERS
         self.n_resamples, self.n_groups = n_resamples, n if self.is_of_copies else min(n, MOST_GROUPS)
         self.rng = rng
@@ -396,7 +396,7 @@ class RowSample:
 
     def __add__(self, other: RowSample) -> RowSample:
         number = np.concatenate([self.number, other.number])
-        problem = _joined(self.problem, other.problem)
+        problem = self.problem._followed_by(other.problem)
         return self._chosen(problem, number, self.n_rows + other.n_rows, self.most)
 
     @classmethod
@@ -417,23 +417,3 @@ class RowSample:
         problem = self.problem
         said = {"y_true": problem.classes[problem.code], "y_prob": problem.values, "labels": problem.classes.tolist()}
         return said | ({"input": "logit"} if problem.is_logit else {}) | problem.weights.keyword
-
-
-def _joined(one: Problem, other: Problem) -> Problem:
-    """Put the rows of two problems of one kind one after the other; what their weights mean is seen anew."""
-    weights = Weights.one_each(one.size + other.size)
-    if not one.weights.is_unit:
-        weights = Weights(np.concatenate([one.weight, other.weight]))
-    if isinstance(one, SimplexProblem) and isinstance(other, SimplexProblem):
-        values = np.concatenate([one.forecast.values, other.forecast.values])
-        forecast = Forecast(values, one.forecast.is_logit, one.forecast.precision)
-        return SimplexProblem(forecast, np.concatenate([one.label, other.label]), weights, one.classes)
-    assert isinstance(one, BinaryProblem)
-    assert isinstance(other, BinaryProblem)
-    return replace(
-        one,
-        score=np.concatenate([one.score, other.score]),
-        outcome=np.concatenate([one.outcome, other.outcome]),
-        weights=weights,
-        logit=None if one.logit is None or other.logit is None else np.concatenate([one.logit, other.logit]),
-    )

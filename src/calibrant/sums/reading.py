@@ -69,7 +69,7 @@ def has_loop(problem: Problem, numbers: int, binning: Binning) -> bool:
     return numbers >= FEWEST and are_loaded()
 
 
-def bins_of_classes(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) -> Iterator[Cut]:
+def bins_of_classes(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Any]]) -> Iterator[Cut]:
     """Yield for each pair that `has_loops` without strata the bins of all classes: those of each column to the last bit."""
     from calibrant._kernels.sums import add_classes
 
@@ -77,7 +77,6 @@ def bins_of_classes(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binni
     prob = np.require(simplex.forecast.as_given, requirements=("C", "W"))
     label = np.require(simplex.label, requirements=("C", "W"))
     for _, binning in asked:
-        assert isinstance(binning, EqualWidth)
         edges = even_edges(binning.n_bins, simplex.precision)
         shape = prob.shape[1], edges.n_cells
         count, events = np.zeros((2, *shape), dtype=np.intp)
@@ -261,7 +260,7 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
 
     score = outcome = property(_refused)
     name = property(lambda self: self.head().name)
-    _two_columns = property(lambda self: self.whole)
+    simplex = property(lambda self: self.whole)
 
     def __init__(self, whole: UnreadSimplex, notion: Notion, index: int, of_batch: OfBatch) -> None:
         self.whole, self.notion, self.index, self.of_batch = whole, notion, index, of_batch
@@ -339,7 +338,7 @@ class UnreadWeights(Weights):
 Unread = UnreadPart | UnreadSimplex
 
 
-def is_unread(problem: Problem) -> TypeGuard[Unread]:
+def is_unread(problem: Problem | InBatches) -> TypeGuard[Unread]:
     """Whether the rows of a problem are read in batches, so that only sums over them can be had."""
     return isinstance(problem, OfBatches)
 
@@ -436,7 +435,7 @@ def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) 
         Those of no rows are neutral: other sums plus them are the other sums.
     """
     if isinstance(problem, InBatches):
-        return scans(problem if isinstance(problem, (UnreadPart, UnreadSimplex)) else UnreadSimplex(problem), plan)[0]
+        return scans(problem if is_unread(problem) else UnreadSimplex(problem), plan)[0]
     if problem.size == 0:
         return Sums.of_no_rows(plan)
     plan, n = plan.fitted_to(problem), problem.size
@@ -491,7 +490,7 @@ def cells_of(problem: Problem, notion: Notion, binning: Binning) -> BinTable:
 
 def cut(problem: BinaryProblem, binning: Binning) -> Bins:
     """Cut the scores of a problem; of one that is read in batches fixed bins exactly, and others at the ends of fine cells."""
-    if isinstance(problem, UnreadPart):
+    if is_unread(problem):
         return scan(problem, Plan.of_cells([(Binary(), binning)])).cells[0][0].bins
     return binning(problem)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeVar
@@ -270,10 +270,10 @@ class Sums(Record):
             return self if self.rows else other
         fits = self.plan.words == other.plan.words and self.n_classes == other.n_classes
         must = "sums add up only if they are of one plan and of the same classes"
-        hint = "Fit the plan once, plan.fitted_to(problem), and scan each batch by it"
-        require(fits, must, got="others", hint=hint)
+        require(fits, must, got="others", hint="Fit the plan once, plan.fitted_to(problem), and scan each batch by it")
         rows, weight = self.rows + other.rows, self.weight + other.weight
-        unit = _joint(self.unit, other.unit, rows / weight)
+        are_counts = self.unit.are_counts and other.unit.are_counts
+        unit = self.unit if self.unit == other.unit else Unit(are_counts, 1.0 if are_counts else rows / weight)
         cells = tuple(
             self._joined(notion, unit, weight, *pair)
             for (notion, _), *pair in zip(self.plan.cells, self.cells, other.cells, strict=True)
@@ -354,8 +354,7 @@ class Sums(Record):
             written == asked and powers <= {plan.powers} and has_strata >= (plan.noise and plain["unit"]["are_counts"])
         )
         must = "plan must be that of the sums that are read"
-        hint = "Pass the plan by which the rows were scanned"
-        require(fits, must, got=f"{asked} for {written}", hint=hint)
+        require(fits, must, got=f"{asked} for {written}", hint="Pass the plan by which the rows were scanned")
         unit = Unit(**plain["unit"])
         scores = [[float(value) for value in plain["scores"][name]] for name, _ in plan.scores]
         return cls(
@@ -367,14 +366,6 @@ class Sums(Record):
             tuple(BinTable.of([_problem(one, unit) for one in cells["problems"]]) for cells in plain["cells"]),
             np.array(scores, dtype=np.float64).reshape(len(scores), plan.powers),
         )
-
-
-def _joint(one: Unit, other: Unit, rows_per_weight: float) -> Unit:
-    """Return what weights of either unit are together."""
-    if one == other:
-        return one
-    are_counts = one.are_counts and other.are_counts
-    return Unit(are_counts, 1.0 if are_counts else rows_per_weight)
 
 
 def _plain(one: BinnedProblem) -> dict[str, Any]:
@@ -464,28 +455,12 @@ class FineCells:
         return weight[held], events[held]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class CellProblem(BinaryProblem):
-    """A binary problem of which the scores were rounded to the means of fine cells: a row for each cell and outcome.
-
-    Its weights count rows, or are sums of weights that do not. Values of it differ from those of the rows by what `cells`
-    leave open.
-    """
-
-    cells: FineCells = field(kw_only=True)
-
-    def at(self, rows: IntArray | BoolArray | slice, weights: Weights | None = None) -> BinaryProblem:  # type: ignore[override]
-        """Return some of these rows, whose cells are not those of all."""
-        names = BinaryProblem.__dataclass_fields__
-        return BinaryProblem(**{name: getattr(self, name) for name in names}).at(rows, weights)
-
-
-def rounded(one: BinnedProblem, of: Problem | None = None) -> CellProblem:
+def rounded(one: BinnedProblem, of: Problem | None = None) -> BinaryProblem:
     """Return the problem of cells, a row for each cell and outcome that occurred there; ``of`` is what was cut."""
     cells = FineCells(one)
     by_outcome = np.stack([cells.others, cells.events])
     outcome, at = np.nonzero(by_outcome > 0.0)
-    return CellProblem(
+    return BinaryProblem(
         score=cells.mean[at],
         outcome=outcome.astype(np.bool_),
         weights=SummedWeights(by_outcome[outcome, at], of_whole=one.weights),
@@ -505,9 +480,8 @@ def in_cells(problem: BinaryProblem) -> BinaryProblem:
 
 def outward(problem: BinaryProblem, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Move scores at which something begins, and others at which it ends, to the ends of their cells; of rows they stay."""
-    if not isinstance(problem, CellProblem):
+    if (cells := problem.cells) is None:
         return low, high
-    cells = problem.cells
     first = np.where(cells.left < cells.right, np.nextafter(cells.left, 1.0), cells.right)
     return first[np.searchsorted(cells.mean, low)], cells.right[np.searchsorted(cells.mean, high)]
 
