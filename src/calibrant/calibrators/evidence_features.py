@@ -51,7 +51,8 @@ class Hinges:
 
     def of(self, x: FloatArray) -> list[FloatArray]:
         """Return each hinge times its size, of the shape of x."""
-        return [size * self._open(x - knot, knot) for knot, size in zip(self.knots, self.size, strict=True)]
+        both = zip(self.knots.tolist(), self.size.tolist(), strict=True)  # numbers that leave single precision as it is
+        return [size * self._open(x - knot, knot) for knot, size in both]
 
     def plain(self, x: FloatArray) -> list[FloatArray]:
         """Return each hinge with slope one, of the shape of x."""
@@ -151,20 +152,21 @@ class ClassFeatures:
 
     def shared(self, z: FloatArray) -> FloatArray:
         """Return features that all classes share, shape (S, n, K)."""
-        q = np.exp(z)
-        of_row = (-np.vecdot(q, z) - self.centre[-2], z.max(axis=1) - self.centre[-1])
+        entropy, top = self.centre[-2:].tolist()
+        of_row = (-np.vecdot(np.exp(z), z) - entropy, z.max(axis=1) - top)
         return np.stack([z, *self.curve.of(z), *(z * number[:, None] for number in of_row)])
 
     def _own(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return z, q, and z squared, centred and in their units."""
-        k = self.n_classes
-        centred = (z - self.centre[:k]) / self.unit[0]
-        return centred, (np.exp(z) - self.centre[k : 2 * k]) / self.unit[1], OF_SQUARE * centred**2
+        mean, mean_prob = self.centre[:-2].astype(z.dtype, copy=False).reshape(2, -1)
+        unit, unit_of_prob = self.unit.tolist()
+        centred: FloatArray = (z - mean) / unit
+        return centred, (np.exp(z) - mean_prob) / unit_of_prob, OF_SQUARE * centred**2
 
     def of_rows(self, z: FloatArray) -> FloatArray:
         """Return features with a weight for each class: one, z of each class, q of up to 50 classes, and z squared."""
         centred, prob, square = self._own(z)
-        return np.hstack([np.ones((len(z), 1)), centred, *[prob] * (self.n_classes <= MOST_WITH_PROB), square])
+        return np.hstack([np.ones((len(z), 1), z.dtype), centred, *[prob] * (self.n_classes <= MOST_WITH_PROB), square])
 
     def of_classes(self, z: FloatArray) -> FloatArray:
         """Return features of each class itself, shape (4, n, K): one, z, q, and z squared; for more classes than interact."""
@@ -371,6 +373,7 @@ def _exponent_and_floor(problem: SimplexProblem, weight: FloatArray) -> _Found:
 def _best_exponent(problem: SimplexProblem, weight: FloatArray, floor: float, start: float, spread: float) -> _Found:
     """Return the most probable logarithm t of the exponent under a normal prior of mean zero."""
     z = with_floor(problem.forecast, floor)
+    z = z.astype(precision_for(z), copy=False)
     rows, t, ridge = (z, z.max(axis=1), problem.label, weight), start, 1.0 / spread**2
     for _ in range(MOST_STEPS):
         _, slope, curvature = sums_of_exponent(*rows, a := float(np.exp(t)))
@@ -466,6 +469,12 @@ def prior_of(groups: Mapping[str, Normal], n_classes: int, exponent: float) -> t
 MANY = 1 << 21
 """Rows times the square of the number of classes from which features are kept in single precision."""
 
+
+def precision_for(z: FloatArray) -> type[np.floating[Any]]:
+    """Return the precision of features that are made of log-probabilities, shape (n, K)."""
+    return np.float32 if z.size * z.shape[1] > MANY else np.float64
+
+
 Features = LogOddsFeatures | ClassFeatures
 
 
@@ -499,11 +508,9 @@ def model_of(
     if isinstance(features, LogOddsFeatures):
         logit, names = TwoClasses(z[:, 1] - z[:, 0], features.of(z), label == 1, weight), features.shared_groups
     else:
-        precision: type[np.floating[Any]] = np.float32 if z.size * n_classes > MANY else np.float64
+        z = z.astype(precision_for(z), copy=False)
         table = SameForAll.none(len(z), n_classes) if ordered else table_of(z, features)
-        shared: FloatArray = features.shared(z).astype(precision, copy=False)
-        offset: FloatArray = z.astype(precision, copy=False)
-        logit, names = ManyClasses(offset, shared, table.cast(precision), label, weight), features.shared_groups
+        logit, names = ManyClasses(z, features.shared(z), table, label, weight), features.shared_groups
         names += [] if ordered else [name for row in table_groups(n_classes) for name in row]
     groups = groups_of(n_classes, ordered=ordered)
     number = {name: g for g, name in enumerate(groups)}

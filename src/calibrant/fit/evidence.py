@@ -134,10 +134,6 @@ class SameForAll:
         """Return the features of some rows."""
         return SameForAll(np.ascontiguousarray(self.rows[rows]), self.own)
 
-    def cast(self, dtype: type[np.floating]) -> FeatureTable:
-        """Return the same in another precision."""
-        return SameForAll(self.rows.astype(dtype, copy=False), self.own)
-
 
 @dataclass(frozen=True, eq=False)
 class OwnOfClass:
@@ -168,10 +164,6 @@ class OwnOfClass:
     def part(self, rows: slice | IntArray) -> FeatureTable:
         """Return the features of some rows."""
         return OwnOfClass(np.ascontiguousarray(self.own[:, rows]))
-
-    def cast(self, dtype: type[np.floating]) -> FeatureTable:
-        """Return the same in another precision."""
-        return OwnOfClass(self.own.astype(dtype, copy=False))
 
 
 FeatureTable = SameForAll | OwnOfClass
