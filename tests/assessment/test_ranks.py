@@ -116,8 +116,7 @@ def test_there_may_be_many_methods():
 
 
 def test_what_compare_found_on_each_data_set():
-    rng = np.random.default_rng(1)
-    found = {}
+    rng, found = np.random.default_rng(1), {}
     for seed in range(4):
         p = rng.uniform(0.1, 0.9, 200)
         y = (rng.random(200) < p).astype(int)

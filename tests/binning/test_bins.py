@@ -175,8 +175,7 @@ def test_scores_sorted_with_their_outcomes_have_the_sums_of_their_order(score, s
 
 def test_scores_are_not_changed_and_may_be_strided_or_negative():
     table = np.array([[0.5, 0.25], [0.75, 1.0], [0.5, 0.0]])
-    before = table.copy()
-    outcome = [True, False, True]
+    before, outcome = table.copy(), [True, False, True]
     assert Ordered.of(problem_of(table[:, 1], outcome)).score.tolist() == [0.0, 0.25, 1.0]
     found = Ordered.of(problem_of(table[::-1, 0] - 0.625, outcome))
     assert (found.score.tolist(), found.outcome_sum.tolist()) == ([-0.125, 0.125], [2.0, 0.0])

@@ -134,8 +134,7 @@ def test_the_curve_of_two_classes_is_the_map():
     z = np.log(prob) * fitted.exponent_
     z = np.log((1 - fitted.uniform_) * softmax(z, axis=1) + fitted.uniform_ / 2)
     log_odds = z[:, 1] - z[:, 0]
-    inside = np.abs(log_odds) < 7.9
-    found = fitted.predict_proba(prob)
+    inside, found = np.abs(log_odds) < 7.9, fitted.predict_proba(prob)
     expected = log_odds + np.interp(log_odds, parts.place, parts.curve)
     np.testing.assert_allclose(np.log(found[inside, 1] / found[inside, 0]), expected[inside], atol=0.02)
 

@@ -120,8 +120,7 @@ def test_cross_validation_takes_the_best_of_all_stages_of_maps_that_have_not_see
     rng = np.random.default_rng(seed)
     score = rng.random(150)
     label = (rng.random(150) < 0.5 * score).astype(int)
-    row = np.arange(150)
-    mean = {}
+    row, mean = np.arange(150), {}
     for smoothing in SMOOTHINGS:
         losses = []
         for kept, left_out in folds_of(as_simplex(as_problem(label, score))):

@@ -185,8 +185,7 @@ def test_of_a_vector_the_first_preconditioner_is_the_inverse_of_the_blocks():
 @pytest.mark.filterwarnings("ignore:every class must occur")
 def test_a_large_problem_comes_to_use_blocks(monkeypatch):
     """Hardly any penalty, and log-probabilities that go together: the first preconditioner is not enough."""
-    made = []
-    inverse = LargeObjective._inverse_blocks
+    made, inverse = [], LargeObjective._inverse_blocks
     monkeypatch.setattr(LargeObjective, "_inverse_blocks", lambda self: made.append(1) or inverse(self))
     z, problem = rows_of_a_map(n=3000, k=30)
     found = fit_table(Full(), problem, entering, np.zeros((31, 30)), np.eye(31, 30))

@@ -202,8 +202,7 @@ def test_compiled_code_comes_back_when_it_has_looked_at_enough_points(budget):
     points = rows.points()
     n = points.score.size
     exact = fitted_values(points, rows.n_ranks, is_whole=True)
-    fit = np.full(n, np.nan)
-    place = np.arange(n)
+    fit, place = np.full(n, np.nan), np.arange(n)
     data = points.rank.copy(), points.weight.copy(), points.events.copy(), place
     spare = (*map(np.empty_like, data), np.empty_like(points.rank))
     left = solve(*data, 0, n, rows.n_ranks, 0.0, budget, fit, spare)

@@ -180,8 +180,7 @@ def test_results_of_tests_print_the_bound():
 
 def later_worse():
     """Two forecasts of a file, of which the second is wrong from October on; of the first row all three are missing."""
-    late = np.arange(300) >= 200
-    old = np.clip(P, 0.02, 0.98)
+    late, old = np.arange(300) >= 200, np.clip(P, 0.02, 0.98)
     new = np.where(late, 1 - old, old)
     day, site = np.where(late, "2026-10-05", "2026-09-05 08:30"), np.where(late, 2.0, 1.0)
     day[0], site[0], known = "", np.nan, late.astype(str)

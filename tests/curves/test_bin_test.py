@@ -200,8 +200,7 @@ def shows(ax, panel, axis="probability"):
 
 
 def shows_standard(ax, panel, axis="probability"):
-    held = panel.bins.weight > 0
-    x = panel.bins.mean_prob
+    held, x = panel.bins.weight > 0, panel.bins.mean_prob
     if axis == "probability":
         np.testing.assert_array_equal(ax.lines[1].get_xydata(), np.column_stack([x, panel.bins.event_rate])[held])
     (ends,) = (np.array(c.get_segments()).reshape(-1, 4) for c in ax.collections)

@@ -60,8 +60,7 @@ def counts_below(ax):
 
 def shows(ax, panel, number=0):
     """Assert that the artists of one curve carry the arrays of its panel."""
-    held = panel.bins.count > 0
-    x = panel.bins.mean_prob
+    held, x = panel.bins.count > 0, panel.bins.mean_prob
     points = np.column_stack([x, panel.bins.event_rate])[held]
     np.testing.assert_array_equal(data_lines(ax)[number].get_xydata(), points)
     segments = np.array(intervals(ax)[number].get_segments()).reshape(-1, 4)
@@ -140,8 +139,7 @@ def test_the_area_of_a_marker_follows_the_number_of_rows():
 def test_the_number_of_rows_stands_beside_each_point():
     curve = reliability_curve(DIGITS, PROB, binning=10)
     bins = curve.panels[0].bins
-    held = bins.count > 0
-    texts = curve.plot(markers="counts").texts
+    held, texts = bins.count > 0, curve.plot(markers="counts").texts
     assert [text.get_text() for text in texts] == [f"{count:,}" for count in bins.count[held]]
     np.testing.assert_array_equal([text.xy for text in texts], np.column_stack([bins.mean_prob, bins.event_rate])[held])
 

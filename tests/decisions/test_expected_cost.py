@@ -95,8 +95,7 @@ Y, P = [0, 1, 1, 0, 1], np.array([0.2, 0.7, 0.9, 0.8, 0.4])
 
 def test_the_artists_carry_exactly_the_arrays_of_the_result():
     curve = expected_cost_curve(Y, {"before": P, "after": P**2})
-    ax = curve.plot()
-    expected = [curve.never, curve.always]
+    ax, expected = curve.plot(), [curve.never, curve.always]
     for panel in curve.panels:
         expected += [panel.cost, panel.lowest]
     assert len(ax.lines) == len(expected)

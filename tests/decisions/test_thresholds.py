@@ -104,8 +104,7 @@ def test_costs_of_very_different_size_are_no_ties():
 
 
 def test_decisions_have_the_names_of_the_classes_and_of_what_else_can_be_done():
-    prob = [[0.9, 0.1], [0.5, 0.5]]
-    cost = [[0, 1, 0.3], [1, 0, 0.3]]
+    prob, cost = [[0.9, 0.1], [0.5, 0.5]], [[0, 1, 0.3], [1, 0, 0.3]]
     assert decide(prob, cost, labels=["cat", "dog"]).named.tolist() == ["cat", "abstain"]
     assert decide(prob, cost, extra="ask").names.tolist() == [0, 1, "ask"]
     two = np.column_stack([cost, [1, 1]])

@@ -69,8 +69,7 @@ def test_quotes_that_do_not_open_a_cell_are_characters(cell, tmp_path):
 
 @pytest.mark.parametrize("length", [200_000, 3_000_000])
 def test_a_cell_of_any_length_is_read(length, tmp_path):
-    long = "x" * length
-    limit = csv.field_size_limit()
+    long, limit = "x" * length, csv.field_size_limit()
     path = write(tmp_path / "table.csv", f"y,p,note\n0,.5,a\n1,.2,{long}\n1,.3,b\n")
     assert read_table(path).columns["note"].cells() == ["a", long, "b"]
     assert csv.field_size_limit() == limit

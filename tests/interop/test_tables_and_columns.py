@@ -161,8 +161,7 @@ def test_a_shape_that_the_size_of_an_array_does_not_bear_out_is_refused(shape, d
 def test_a_size_that_so_few_bytes_cannot_hold_is_refused(tmp_path):
     path = zipped(tmp_path / "t.npz", p=[head((2,)), bytes(16)])
     data = bytearray(path.read_bytes())
-    size = len(head((2,))) + 16
-    declared = head((2**37,))
+    size, declared = len(head((2,))) + 16, head((2**37,))
     assert len(declared) == len(head((2,)))
     at = data.rindex(b"PK\x01\x02")  # the size that the directory states
     data[at + 24 : at + 28] = (size + 2**30).to_bytes(4, "little")

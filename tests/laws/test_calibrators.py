@@ -136,8 +136,7 @@ def test_a_clone_fits_the_same_map(key):
 
 @each
 def test_a_pickle_holds_the_same_map(key):
-    rows = table_for(key)
-    original = once_fitted(key)
+    rows, original = table_for(key), once_fitted(key)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(original)).calibrate(rows[1]), original.calibrate(rows[1]))
 
 
@@ -229,8 +228,7 @@ def test_the_layout_of_logits_in_memory_makes_no_difference(key):
 
 @each
 def test_one_row_at_a_time_is_the_same_as_all_at_once(key):
-    rows = table_for(key)
-    calibrator = once_fitted(key)
+    rows, calibrator = table_for(key), once_fitted(key)
     one_by_one = np.concatenate([calibrator.calibrate(row[None, :]) for row in rows[1]])
     np.testing.assert_allclose(one_by_one, calibrator.calibrate(rows[1]), rtol=1e-14)
 

@@ -79,8 +79,7 @@ def test_the_bandwidth_is_the_median_distance_between_different_forecasts(rows):
 def test_of_many_forecasts_the_median_is_taken_of_some_whatever_their_order():
     rng = np.random.default_rng(0)
     prob = rng.dirichlet(np.ones(4), 5000)
-    found = median_distance(prob, np.ones(5000))
-    sample = prob[:1500]
+    found, sample = median_distance(prob, np.ones(5000)), prob[:1500]
     distances = np.abs(sample[:, None] - sample[None]).sum(axis=2)[np.triu_indices(1500, 1)] / 2
     assert found == pytest.approx(np.median(distances), rel=0.05)
     assert median_distance(prob[rng.permutation(5000)], np.ones(5000)) == found

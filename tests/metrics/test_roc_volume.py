@@ -98,8 +98,7 @@ def test_numbers_of_corners_beyond_all_integers_are_too_many():
 
 @given(table=small_tables(most_rows=6, classes=three_or_four), seed=st.integers(0, 99))
 def test_the_best_part_of_a_threshold_reaches_what_it_says_and_no_other_reaches_farther(table, seed):
-    rows = rows_of(*table)
-    rng = np.random.default_rng(seed)
+    rows, rng = rows_of(*table), np.random.default_rng(seed)
     k, n_classes = int(rng.integers(rows.n_classes)), rows.n_classes
     gamma, direction = rng.integers(-2, 3, n_classes) / 4, rng.integers(0, 3, n_classes) / 2.0
 

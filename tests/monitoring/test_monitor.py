@@ -133,8 +133,7 @@ def test_a_weight_of_many_rows_takes_neither_their_memory_nor_their_time():
 
 
 def test_figures_of_a_window_are_those_of_its_rows(whole):
-    table = whole.table(n_resamples=300)
-    rows = slice(200, 400)
+    table, rows = whole.table(n_resamples=300), slice(200, 400)
     assert table.ece[1] == pytest.approx(expected_calibration_error(Y[rows], P[rows]), rel=1e-12)
     assert table.log_loss[1] == pytest.approx(log_loss(Y[rows], P[rows]), rel=1e-12)
     assert table.gap[1] == pytest.approx(Y[rows].mean() - P[rows].mean(), rel=1e-9)

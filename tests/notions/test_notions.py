@@ -104,8 +104,7 @@ class SecondGuess(TopKConfidence):
 
 
 def test_what_an_event_is_does_not_hang_on_the_name_of_its_notion():
-    notion = SecondGuess()
-    y = [0, 1, 2]
+    notion, y = SecondGuess(), [0, 1, 2]
     curves = [
         cb.reliability_curve(y, P, notion=notion),
         cb.corp_curve(y, P, notion=notion, band=None),

@@ -243,8 +243,7 @@ def test_what_is_rejected_is_named():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_level_that_the_draws_cannot_reach_is_refused_with_the_number_that_can(method):
-    p = np.random.default_rng(0).random(400)
-    groups = np.arange(400) % 3
+    p, groups = np.random.default_rng(0).random(400), np.arange(400) % 3
 
     def found(draws):
         test = partial(resampling_test, metric="ece", n_resamples=draws)

@@ -134,8 +134,7 @@ OTHERS = [(Flattened(), 10), (TopKConfidence(2), 10), (ClassWise(), EqualMass(10
 
 @pytest.mark.parametrize(("notion", "binning"), OTHERS, ids=repr)
 def test_other_notions_and_bins_have_the_spread_of_labels_drawn_by_row(notion, binning, monkeypatch):
-    problem = problem_of(WORLDS["three classes"][0])
-    sizes = []
+    problem, sizes = problem_of(WORLDS["three classes"][0]), []
     for by_sums in (False, True):
         options = {"by_sums": by_sums, "seed": by_sums, "draws": 1500, "monkeypatch": monkeypatch}
         _, noise = drawn(problem, notion, as_binning(binning), **options)

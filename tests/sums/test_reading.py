@@ -298,8 +298,7 @@ METRICS = {
 )
 def test_the_figure_of_the_rows_lies_within_the_limits(name, data, squeeze, n_batches, cells):
     label, score, weight = data
-    score = score * squeeze
-    metric = METRICS[name]
+    score, metric = score * squeeze, METRICS[name]
     exact = metric(label, score, sample_weight=weight, labels=[0, 1])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fine_grid, "MOST_CELLS", 1 << cells)

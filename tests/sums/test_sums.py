@@ -118,8 +118,7 @@ def test_the_compiled_pass_gives_the_same_bins_and_strata(n_classes, order, dtyp
 
 
 def test_the_compiled_pass_gives_the_same_of_a_column(monkeypatch):
-    rng = np.random.default_rng(0)
-    edges = np.arange(16) / 15
+    rng, edges = np.random.default_rng(0), np.arange(16) / 15
     near = np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -1)]).clip(0, 1)
     score = np.concatenate([near, rng.random(500), rng.random(200) * 1e-7])
     problem = as_problem(rng.random(score.size) < 0.5, score)
