@@ -69,7 +69,7 @@ def weighted_quantiles(x: FloatArray, weight: FloatArray, at: FloatArray) -> Flo
 
     Equal rows count as one of their weight, and turning the axis round turns the quantiles round.
     """
-    order = np.argsort(x, kind="stable")
+    order = np.argsort(x)
     running = np.cumsum(weight[order])
     wanted, last, slack = at * running[-1], len(x) - 1, ROUNDING * running[-1]
     below = np.minimum(np.searchsorted(running, wanted - slack), last)

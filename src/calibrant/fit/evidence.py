@@ -517,12 +517,11 @@ class SoftmaxCurvature:
         size, n, n_classes = self.shared.shape
 
         def of(rows: slice) -> FloatArray:
-            part = np.ascontiguousarray(self.shared[:, rows])
-            mean = np.vecdot(part, self.prob[rows])
-            found: FloatArray = (part * self.weighted[rows]).reshape(size, -1) @ part.reshape(size, -1).T
+            flat, mean = flat_of(self.shared, rows), np.vecdot(self.shared[:, rows], self.prob[rows])
+            found: FloatArray = (flat * self.weighted[rows].ravel()) @ flat.T
             return np.asarray(found - (mean * self.weight[rows]) @ mean.T, dtype=np.float64)
 
-        return summed(of, (n, size * n_classes), self.n_workers)
+        return summed(of, (n, size * n_classes), self.n_workers, NUMBERS)
 
     @cached_property
     def border(self) -> FloatArray:
