@@ -126,6 +126,7 @@ WORDS = [
     ("assess good.csv --correct label --confidence p_1 --label label", "--label must be left out beside --correct"),
     ("assess good.csv --correct label --confidence p_1 --prob p_1", "--prob must be left out beside --confidence"),
     ("plan good.csv --guarantee 0.1", "Here: without FILE, with --classes K"),
+    ("plan --width 0.1 --classes 3 --weight w", "--weight must be left out without FILE"),
     ("assess dated.csv --where day", "--where must read COLUMN OP VALUE"),
     ("assess dated.csv --where 'month > 3'", "must have the column 'month'"),
     ("assess dated.csv --where 'day > 2030-01-01'", r"--where must leave rows of dated\.csv; got none"),

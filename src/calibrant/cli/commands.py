@@ -47,6 +47,8 @@ def run_plan(asked: Namespace) -> int:
         said["n_classes"] = asked.classes
     if asked.bins is not None or asked.binning is not None:
         said["binning"] = inputs.binning_of(asked)
+    for name in ("label", "prob", "logit", "rows", "percent", "normalize", "weight") if asked.file is None else ():
+        left_out(f"--{name}", getattr(asked, name) or None, "without FILE", hint="Name the file of the pilot")
     if asked.file is not None:
         forecast = inputs.read(asked, asked.file, label_optional=True)
         said |= {"y_prob": forecast.values, "sample_weight": forecast.weight}
