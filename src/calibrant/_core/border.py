@@ -497,11 +497,11 @@ def refuse_rows(what: str = "this") -> NoReturn:
 
 def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:
     """Whether a single pass shows that the numbers are as declared; False leaves it open."""
-    if not is_word(rows, "as-given") or array.shape[1:] == (1,):
+    if not (isinstance(input, str) and isinstance(rows, str) and rows == "as-given") or array.shape[1:] == (1,):
         return False
-    if is_word(input, "logit"):
+    if input == "logit":
         return are_within(array, -MOST_LOGIT, MOST_LOGIT)
-    return is_word(input, "probability") and are_within(array, 0.0, 1.0, row_sums.SUM_TOLERANCE)
+    return input == "probability" and are_within(array, 0.0, 1.0, row_sums.SUM_TOLERANCE)
 
 
 def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> SimplexProblem:

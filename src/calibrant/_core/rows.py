@@ -549,11 +549,6 @@ class SimplexProblem(WeightedRows):
     """A table names no predicted classes beside its probabilities."""
 
     @property
-    def simplex(self) -> SimplexProblem:
-        """The problem itself."""
-        return self
-
-    @property
     def prob(self) -> FloatArray:
         """Probabilities in double precision, shape (n, K)."""
         return self.forecast.prob
@@ -634,7 +629,7 @@ def two_columns(values: FloatArray, *, is_logit: bool) -> Forecast:
 
 def as_simplex(problem: Problem) -> SimplexProblem:
     """Return a binary problem as two columns; a simplex problem as it is."""
-    return problem.simplex
+    return problem if isinstance(problem, SimplexProblem) else problem.simplex
 
 
 # Rows that are not in memory as a whole: what functions take in the place of ``y_true`` and ``y_prob``

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -52,6 +52,7 @@ BLOCK, LEAST_ROWS = 1 << 15, 256
 """Numbers and rows worked on at a time: a block stays in the processor's cache through all steps of an evaluation."""
 
 
+@lru_cache(maxsize=16)  # each step of a fit asks for them
 def blocks(n: int, numbers_a_row: int) -> list[slice]:
     """Rows to work on at a time."""
     step = max(LEAST_ROWS, BLOCK // numbers_a_row)

@@ -181,7 +181,7 @@ class BinTable(Sequence[BinnedProblem]):
         return BinnedProblem(
             self.names[number],
             float(self.shares[number]),
-            Bins(self.partitions[number], *(getattr(self.bins, name)[own] for name in SUMS)),
+            Bins(self.partitions[number], *[getattr(self.bins, name)[own] for name in SUMS]),
             self.weights,
             None if self.strata is None else Strata(self.strata.count[:, own], self.strata.sums[:, :, own]),
             None if self.open is None else float(self.open[number]),
