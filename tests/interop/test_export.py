@@ -141,6 +141,7 @@ FORMS = [
     *[(EvidenceScaling(keep=keep, input="logit"), 4, "logit") for keep in (None, "argmax", "order")],
     (EvidenceScaling(), 2, "probability"),
     (EvidenceScaling(keep="order", input="logit"), 2, "logit"),
+    *[(EvidenceScaling(input="logit"), n_classes, "logit") for n_classes in (51, 151)],
 ]
 
 

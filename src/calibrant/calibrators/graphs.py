@@ -766,7 +766,7 @@ def features_of_row(z: Node, features: evidence_features.ClassFeatures, n_own: i
     k, (unit, prob_unit) = z.width, features.unit.tolist()
     centred = (z - features.centre[:k]) / unit
     prob = (of("exp", z) - features.centre[k : 2 * k]) / prob_unit
-    return [centred, prob, evidence_features.OF_SQUARE * (centred * centred)]
+    return [centred, *[prob] * (n_own != 1 + 2 * k), evidence_features.OF_SQUARE * (centred * centred)]
 
 
 def mixed_maps(
@@ -787,7 +787,7 @@ def mixed_maps(
         scores = z + total([float(weight) * feature for weight, feature in zip(shared[m], of_all, strict=True)])
         if own is not None and row:
             scores = scores + own[m][:, 0]
-            if own.shape[2] == 1 + 3 * width:
+            if own.shape[2] > width:
                 for number, feature in enumerate(row):
                     scores = scores + feature.matmul(own[m][:, 1 + number * width : 1 + (number + 1) * width].T)
             else:
