@@ -134,11 +134,8 @@ class HistogramBinning(BinaryCalibrator):
         base_rate = float(bins.outcome_sum.sum() / bins.weight.sum())
         if self.interior:
             bins = _inside(bins, problem)
-        empty, value, added = (
-            bins.count == 0,
-            np.full(len(bins), np.nan),
-            self.smoothing / problem.weights.rows_per_weight,
-        )
+        empty, added = bins.count == 0, self.smoothing / problem.weights.rows_per_weight
+        value = np.full(len(bins), np.nan)
         np.divide(bins.outcome_sum + added, bins.weight + 2.0 * added, out=value, where=~empty)
         value = np.clip(value, EPSILON, 1.0 - EPSILON) if self.smoothing > 0 else value
         middle = (bins.edges[:-1] + bins.edges[1:]) / 2.0

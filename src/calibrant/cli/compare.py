@@ -57,7 +57,7 @@ def run_advise(asked: Namespace) -> int:
     print(f"{advice.n_used} of {shown_rows(advice.n_rows)}, {advice.n_classes} classes, {advice.n_folds} folds")
     print(advice)
     if advice.command is not None:
-        file = f"./{asked.file}" if asked.file[:1] == "-" != asked.file else asked.file
+        file = f"./{asked.file}" if asked.file.startswith("-") and asked.file != "-" else asked.file
         place = [shlex.quote(file), *([] if asked.rows is None else [_option("rows", asked.rows)])]
         print(advice.command.replace("CALIBRATION_FILE", " ".join(place), 1))
     return 0
