@@ -66,11 +66,12 @@ def held_out_rows(safe, label, prob, weight):
 # The weight is what its definition says
 
 
-@pytest.mark.parametrize("caution", [0.0, 1.0])
+@pytest.mark.parametrize(("caution", "share"), [(0.0, 0.3), (1.0, 0.0)])
 @given(rows=tables(min_rows=8))
-def test_the_weight_is_the_one_that_a_search_finds_and_losses_are_those_of_held_out_rows(caution, rows):
+def test_the_weight_is_the_one_that_a_search_finds_and_losses_are_those_of_held_out_rows(caution, share, rows):
     label, prob, weight = rows
-    safe = SafeCalibrator(Event(), caution=caution, n_folds=3, labels=range(prob.shape[1])).fit(prob, label, weight)
+    safe = SafeCalibrator(Event(), caution=caution, least_share=share, n_folds=3, labels=range(prob.shape[1]))
+    safe.fit(prob, label, weight)
     held_out = held_out_rows(safe, label, prob, weight)
     charge = caution * safe.standard_error_
     assert safe.standard_error_ == pytest.approx(twin.standard_error(held_out), rel=1e-9, abs=1e-12)
@@ -78,7 +79,7 @@ def test_the_weight_is_the_one_that_a_search_finds_and_losses_are_those_of_held_
     ours, theirs = (twin.mean_log_loss(held_out, w) + charge * w for w in (safe.weight_, best))
     assert ours <= theirs + 1e-9
     found = [safe.identity_loss_, safe.candidate_loss_, safe.pooled_loss_]
-    expected = [twin.mean_log_loss(held_out, w) for w in (0.0, 1.0, safe.weight_)]
+    expected = [twin.mean_log_loss(held_out, *w) for w in ((0.0,), (1.0,), (safe.weight_, share))]
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
@@ -104,18 +105,23 @@ def test_a_candidate_gets_all_or_none_of_its_weight_by_the_gain_on_held_out_rows
 
 def test_evidence_scaling_brings_its_own_caution():
     label, prob = drawn(150, power=1.5, seed=3)
-    options = {}, {"caution": 0.0, "least_gain": 2.0}
+    options = {}, {"caution": 0.0, "least_gain": 2.0, "least_share": 0.005}
     own, said = (SafeCalibrator(EvidenceScaling(), **one).fit(prob, label) for one in options)
     assert own.weight_ == said.weight_ > 0.0
+    assert own.share_ == said.share_ == 0.005
     assert SafeCalibrator(EvidenceScaling(), caution=9.0).fit(prob, label).weight_ < own.weight_
 
 
-def test_the_map_is_the_pool_with_the_candidate_of_all_rows():
+@pytest.mark.parametrize(("share", "least_gain"), [(0.0, 0.0), (0.25, 0.0), (0.25, 1e9)])
+def test_the_map_is_the_pool_with_the_candidate_of_all_rows_and_a_share_of_it(share, least_gain):
     label, prob = drawn(500, power=3.0)
-    safe = SafeCalibrator(BY_CLASS).fit(prob, label)
+    safe = SafeCalibrator(BY_CLASS, least_share=share, least_gain=least_gain).fit(prob, label)
     candidate = ByNotion(IsotonicCalibration(), "class-wise").fit(prob, label).predict_proba(prob)
-    expected = [twin.pool(p, c, safe.weight_) for p, c in zip(prob.tolist(), candidate.tolist(), strict=True)]
-    np.testing.assert_allclose(safe.predict_proba(prob), expected, rtol=1e-9)
+    pooled = [twin.pool(p, c, safe.weight_) for p, c in zip(prob.tolist(), candidate.tolist(), strict=True)]
+    assert (safe.weight_ > 0.0) == (least_gain == 0.0)
+    np.testing.assert_allclose(
+        safe.predict_proba(prob), (1.0 - share) * np.array(pooled) + share * candidate, rtol=1e-9
+    )
     np.testing.assert_allclose(safe.calibrator_.predict_proba(prob), candidate, rtol=1e-12)
 
 
@@ -132,6 +138,16 @@ def test_what_else_the_candidate_says_is_said_whether_or_not_it_comes_in():
     right = np.array([[0.55, 0.45], [0.45, 0.55]] * 3)
     with pytest.warns(UserWarning, match="^rows are few$"):
         assert SafeCalibrator(Talkative(), caution=50.0).fit(right, [0, 1] * 3).weight_ == 0.0
+
+
+def test_a_share_spares_a_forecast_that_is_certain_and_wrong_and_costs_no_more_than_its_logarithm():
+    """Fifty rows are all right: they are no reason for a weight, and the share does what the prior of the candidate says."""
+    prob = np.tile([[1e-12, 1.0 - 1e-12], [1.0 - 1e-12, 1e-12]], (25, 1))
+    safe = SafeCalibrator(EvidenceScaling()).fit(prob, np.tile([1, 0], 25))
+    assert safe.weight_ == 0.0
+    of_wrong, of_right = safe.predict_proba(prob[:1])[0]
+    assert of_wrong > 1e-6
+    assert of_right > (1.0 - 0.005) * prob[0, 1]
 
 
 # Folds

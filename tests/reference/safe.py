@@ -15,10 +15,11 @@ def log_of(prob):
     return np.log(np.maximum(prob, FLOOR))
 
 
-def mean_log_loss(held_out, weight):
+def mean_log_loss(held_out, weight, share=0.0):
     """Mean over held-out rows (forecast, candidate, label, row weight)."""
     p, c, y, w = map(np.array, zip(*held_out, strict=True))
-    return -np.average(np.log(pool(p, c, weight)[np.arange(len(y)), y]), weights=w)
+    mixed = (1.0 - share) * pool(p, c, weight) + share * pool(p, c, 1.0)
+    return -np.average(np.log(mixed[np.arange(len(y)), y]), weights=w)
 
 
 def standard_error(held_out):

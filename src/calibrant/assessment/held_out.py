@@ -142,7 +142,7 @@ def candidates_of(
     held_out = HeldOut(counts, cv.n_folds, rng)
     made = {word: make(2) for word, make in makers.items()}
     inner = {word: one.calibrator for word, one in made.items() if isinstance(one, SafeCalibrator)}
-    safe = {word for word, one in inner.items() if one is not None and as_calibrator(one).made_safe}
+    made_safe = {word: as_calibrator(one).made_safe for word, one in inner.items() if one is not None}
     of_names = dict(zip(problems, sorted_, strict=True))
     kept = check_memory(os.fspath(cv.memory) if cv.memory else None).cache(_calibrated, ignore=["held_out", "problem"])
     tasks = [(name, word) for name in problems for word in makers]
@@ -154,8 +154,11 @@ def candidates_of(
     for name, problem in of_names.items():
         found[names[name, ""]] = CandidateRows(as_it_is := held_out.of(problem))
         for word in makers:
-            is_safe = word in safe and problem is sorted_[0] and _differ(fitted[name, word].problem, as_it_is)
-            found[names[name, word]] = fitted[name, word]._replace(is_safe=is_safe)
+            own, one = made_safe.get(word, {}), fitted[name, word]
+            is_safe = (
+                bool(own) and problem is sorted_[0] and _differ(one.problem, as_it_is, own.get("least_share", 0.0))
+            )
+            found[names[name, word]] = one._replace(is_safe=is_safe)
     return found, None if groups is None else groups[held_out.rows]
 
 
@@ -166,12 +169,12 @@ def summing_to_one(problem: Problem) -> Problem:
     return replace(problem, forecast=Forecast(quotients(problem.prob, sum_of_rows(problem.prob))))
 
 
-def _differ(problem: Problem | None, given: Problem) -> bool:
-    """Return whether a calibrated forecast is another than the given one."""
+def _differ(problem: Problem | None, given: Problem, share: float) -> bool:
+    """Return whether a calibrated forecast is another than the given one, by more than a share of anything can make."""
     if problem is None:
         return False
     prob, as_it_is = as_simplex(problem).prob, as_simplex(summing_to_one(given)).prob
-    return not np.allclose(prob, as_it_is, rtol=0.0, atol=ROUNDING)
+    return not np.allclose(prob, as_it_is, rtol=0.0, atol=share + ROUNDING)
 
 
 def _tried(calibrated: Callable[..., Problem], held_out: HeldOut, problem: Problem, calibrator: Any) -> CandidateRows:

@@ -625,7 +625,9 @@ class EvidenceScaling(MulticlassCalibrator):
     1
     """
 
-    made_safe: ClassVar[Mapping[str, float]] = MappingProxyType({"caution": 0.0, "least_gain": 2.0})
+    made_safe: ClassVar[Mapping[str, float]] = MappingProxyType(
+        {"caution": 0.0, "least_gain": 2.0, "least_share": 0.005}
+    )
     pool: Pooling = parameter(default="auto")
     keep: Keep | None = parameter(default=None)
     intervals: bool = parameter(default=False)

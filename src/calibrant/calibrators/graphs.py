@@ -443,10 +443,13 @@ def _(calibrator: isotonic.MulticlassIsotonic, given: Given) -> Node:
 
 @mapped.register
 def _(calibrator: SafeCalibrator, given: Given) -> Node:
-    if calibrator.weight_ == 0.0:
-        return proportions(given.prob)
-    candidate = clipped_log(of_table(calibrator.calibrator_, given))
-    return softmax((1.0 - calibrator.weight_) * given.log_prob + calibrator.weight_ * candidate)
+    weight, share, pooled = calibrator.weight_, calibrator.share_, proportions(given.prob)
+    if weight == share == 0.0:
+        return pooled
+    candidate = of_table(calibrator.calibrator_, given)
+    if weight > 0.0:
+        pooled = softmax((1.0 - weight) * given.log_prob + weight * clipped_log(candidate))
+    return (1.0 - share) * pooled + share * candidate if share > 0.0 else pooled
 
 
 HALF_UNIT = 0.5 / UNITS

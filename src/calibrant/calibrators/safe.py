@@ -63,6 +63,10 @@ class SafeCalibrator(Calibrator):
     least_gain : float, optional
         Nats by which the log likelihood of all held-out rows must rise at the weight that is found; else the weight is 0. By
         default 0, and 2 for `EvidenceScaling`, which holds back by itself: rows decide whether it is used.
+    least_share : float, optional
+        Share s of the candidate's probabilities c that is mixed in whatever the rows say: of the pool q comes
+        (1 - s) q + s c, whose log loss of a row is higher than that of q by at most -log(1 - s). By default 0, and 0.005 for
+        `EvidenceScaling`: it spares a forecast that is certain and wrong most of its loss, where rows are too few to show it.
     random_state : int, RandomState instance or None, default=0
         Which rows make a fold. An int gives the same folds for the same rows, in whatever order they are.
     input : {"probability", "logit"}, default="probability"
@@ -75,10 +79,12 @@ class SafeCalibrator(Calibrator):
     calibrator_ : Calibrator
         The candidate, fitted on all rows. That its fit has no optimum is said only where ``weight_`` is above 0.
     weight_ : float
-        Weight of the candidate: 0 changes nothing, 1 is the candidate.
+        Weight of the candidate in the pool: 0 is the forecast, 1 is the candidate.
+    share_ : float
+        Share of the candidate that is mixed in; 0 where there were too few rows to hold any out.
     identity_loss_, candidate_loss_, pooled_loss_ : float
         Mean log loss on held-out rows of the original forecast, of the candidates fitted without them, and of the two
-        pooled with ``weight_``. NaN where there were too few rows to hold any out.
+        together. NaN where there were too few rows to hold any out.
     standard_error_ : float
         Of the slope of the held-out loss at weight 0, if the original forecast is calibrated.
     gradient_ : float
@@ -100,6 +106,9 @@ class SafeCalibrator(Calibrator):
     hypothesis. If L'(0) were normal, that would be at caution 1 in 16 % and at caution 1.64 in 5 % of the forecasts that
     are calibrated; measured at caution 1 are 7 to 26 % at 100 to 2000 rows, by candidate and rows. A candidate that is certain
     beyond its evidence (rows that happen to be all right) gets only as much weight as its rows justify.
+
+    The share is no matter of evidence: if p is right, the mean of c_y / p_y is 1 for any c, so that a share costs nothing to
+    the first order.
 
     Folds are drawn without a look at the labels, so that the argument holds. A whole weight is a number of equal rows, which
     are dealt to the folds one by one, as if they had been written out. But for copies: where rows were upsampled, or whole
@@ -126,11 +135,13 @@ class SafeCalibrator(Calibrator):
     n_folds: int = parameter(default=5, least=2, hint="Pass n_folds=5")
     caution: float | None = parameter(default=None, least=0.0, hint="Pass standard errors: caution=1.0")
     least_gain: float | None = parameter(default=None, least=0.0, hint="Pass nats of all rows: least_gain=2.0")
+    least_share: float | None = parameter(default=None, least=0.0, most=1.0, hint="Pass a share: least_share=0.005")
     random_state: Any = 0
     input: Input = "probability"
     labels: Sequence[Any] | None = None
     calibrator_: Calibrator = fitted()
     weight_: float = fitted("", least=0.0, most=1.0)
+    share_: float = fitted("", least=0.0, most=1.0)
     identity_loss_: float = fitted()
     candidate_loss_: float = fitted()
     pooled_loss_: float = fitted()
@@ -148,7 +159,7 @@ class SafeCalibrator(Calibrator):
                 CalibrationWarning,
             )
             self.identity_loss_ = self.candidate_loss_ = self.pooled_loss_ = self.standard_error_ = np.nan
-            self.weight_, self.gradient_, self.n_iter_ = 0.0, 0.0, 0
+            self.weight_, self.share_, self.gradient_, self.n_iter_ = 0.0, 0.0, 0.0, 0
         else:
             self._weigh(_HeldOut(self._cross_fitted(rows, counts)))
         with warnings.catch_warnings(record=True) as said:
@@ -190,6 +201,7 @@ class SafeCalibrator(Calibrator):
         own = {} if self.calibrator is None else as_calibrator(self.calibrator).made_safe
         caution = own.get("caution", CAUTION) if self.caution is None else self.caution
         least_gain = own.get("least_gain", 0.0) if self.least_gain is None else self.least_gain
+        self.share_ = own.get("least_share", 0.0) if self.least_share is None else self.least_share
         self.standard_error_ = held_out.standard_error()
         charge = caution * self.standard_error_
         found = minimise(partial(held_out.at, charge), np.zeros(1), Stop(gain=LAST_GAIN), lower=0.0, upper=1.0)
@@ -203,7 +215,8 @@ class SafeCalibrator(Calibrator):
         gain = (held_out.loss(0.0) - held_out.loss(self.weight_)) * Weights(held_out.weight).effective_rows
         if least_gain > 0.0 and not gain > least_gain:
             self.weight_ = 0.0
-        self.identity_loss_, self.candidate_loss_, self.pooled_loss_ = map(held_out.loss, (0.0, 1.0, self.weight_))
+        self.identity_loss_, self.candidate_loss_ = held_out.loss(0.0), held_out.loss(1.0)
+        self.pooled_loss_ = held_out.loss(self.weight_, self.share_)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -214,9 +227,12 @@ class SafeCalibrator(Calibrator):
         require(inner.input == self.input, must, value=inner.input, hint="Fit anew")
 
     def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        if self.weight_ == 0.0:
-            return quotients(forecast.prob, sum_of_rows(forecast.prob))
-        return pool(forecast, self.calibrator_._map_forecast(forecast), self.weight_)
+        whole = quotients(forecast.prob, sum_of_rows(forecast.prob))
+        if self.weight_ == self.share_ == 0.0:
+            return whole
+        candidate = self.calibrator_._map_forecast(forecast)
+        pooled = pool(forecast, candidate, self.weight_) if self.weight_ > 0.0 else whole
+        return pooled + self.share_ * (candidate - pooled)
 
 
 class Method(NamedTuple):
@@ -297,7 +313,7 @@ def folds(counts: IntArray, n_folds: int, rng: np.random.Generator) -> Iterator[
 
 
 class _HeldOut:
-    """Mean log loss on held-out rows of the pool, as a function of the weight of the candidate."""
+    """Mean log loss on held-out rows of the pool, as a function of the weight of the candidate, and of a share mixed in."""
 
     def __init__(self, parts: Iterator[tuple[SimplexProblem, FloatArray]]) -> None:
         of_folds = [(p.forecast.log_prob, links.log_prob_of_prob(c), p.label, p.weight) for p, c in parts]
@@ -305,9 +321,12 @@ class _HeldOut:
         self.way, self.share = candidate - self.start, self.weight / self.weight.sum()
         self.of_true = np.arange(len(self.weight)), label
 
-    def loss(self, weight: float) -> float:
-        log_prob = links.log_prob_of_logit(self.start + weight * self.way)
-        return -float(self.share @ log_prob[self.of_true])
+    def loss(self, weight: float, least_share: float = 0.0) -> float:
+        log_prob = links.log_prob_of_logit(self.start + weight * self.way)[self.of_true]
+        if least_share > 0.0:
+            candidate = links.log_prob_of_logit(self.start + self.way)[self.of_true]
+            log_prob = np.log((1.0 - least_share) * np.exp(log_prob) + least_share * np.exp(candidate))
+        return -float(self.share @ log_prob)
 
     def at(self, charge: float, x: FloatArray) -> ScalarPoint:
         """Return the loss with a charge for the weight; its derivatives are the means of E d - d_y and of Var d.

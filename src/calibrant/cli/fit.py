@@ -33,7 +33,7 @@ from calibrant.interop.tables import forecast_in, words_in, write_table
 from calibrant.interop.writing import format_of, require_free, whole_file, whole_folder
 from calibrant.notions import Notion, as_notion
 
-NOT_FOUND = ("gradient_", "middle_", "row_weight_")
+NOT_FOUND = ("gradient_", "middle_", "row_weight_", "share_")
 """Fitted numbers that say how well a fit went, what features measure from, or what a row weighs, and not what was found."""
 
 COUNTS = ("n_bins_", "n_regions_")
