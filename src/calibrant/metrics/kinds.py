@@ -118,12 +118,6 @@ class LogLoss:
         return Impossible(round(events), weights.n_rows, self.clip)
 
 
-def warn_impossible(losses: object, problem: Problem) -> None:
-    """Warn of impossible events that occurred; a score that is no log loss has nothing to say."""
-    if isinstance(losses, LogLoss):
-        losses.impossible(problem).warn()
-
-
 # What a metric is: one object, declared once, that answers for its value, its noise and its interval
 
 
