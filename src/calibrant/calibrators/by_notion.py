@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import field, replace
 from functools import partial
 from itertools import islice
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -215,8 +215,7 @@ class ByNotion(base.Calibrator):
         prob, log_odds = forecast.prob, log_odds_of(forecast)
         interval = np.tile([0.0, 1.0], (*prob.shape, 1))
         for own, part in zip(self.calibrators_, self.notion_.parts(prob), strict=True):
-            fitted = own or self.pooled_
-            if isinstance(fitted, VennAbers):
+            if fitted := cast("VennAbers | None", own or self.pooled_):
                 score = part.scores(prob) if log_odds is None else score_of_logit(part.scores(log_odds))
                 for end, values in enumerate(fitted._interval(score)):
                     part.put(interval[:, :, end], values)
