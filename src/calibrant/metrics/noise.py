@@ -512,10 +512,8 @@ class Setting:
         # A column has other roundings as two: where rows are placed in cells, sums have to be of the same numbers.
         known = self.sums if simplex is self.problem or draws_from_sums(simplex) else None
         for has_bins in (True, False):
-            fixed = (
-                seen for seen in self.residuals.values() if seen.has_fixed_cells and seen.lens.has_bins == has_bins
-            )
-            pairs = sorted({seen.table for seen in fixed}, key=repr)
+            kind = [seen for seen in self.residuals.values() if seen.lens.has_bins == has_bins]
+            pairs = sorted({seen.table for seen in kind if seen.has_fixed_cells}, key=repr)
             if pairs:
                 tables = [cells(simplex, *pair, known) for pair in pairs]
                 found = noise_of(simplex, tables, n, rng, None if has_bins else self.bootstrap)

@@ -436,13 +436,12 @@ def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) 
     """
     if isinstance(problem, InBatches):
         return scans(problem if is_unread(problem) else UnreadSimplex(problem), plan)[0]
-    if problem.size == 0:
+    if (n := problem.size) == 0:
         return Sums.of_no_rows(plan)
-    plan, n = plan.fitted_to(problem), problem.size
-    numbers = n * problem.classes.size
+    plan, numbers = plan.fitted_to(problem), n * problem.classes.size
     if plan.cells and numbers > CHUNK and pays(numbers, SAVED_OF_STRATA if plan.noise else SAVED):
         import calibrant._kernels.sums  # noqa: F401 - what reads rows uses what is loaded
-    by_row = tuple(pair for pair in plan.cells if type(pair[0]) in OF_A_ROW and type(pair[1]) is EqualWidth)
+    by_row = tuple([pair for pair in plan.cells if type(pair[0]) in OF_A_ROW and type(pair[1]) is EqualWidth])
     if n <= CHUNK or not (by_row or plan.scores):
         return _all_at_once(problem, plan, first)
 
@@ -507,7 +506,7 @@ class Several(tuple[Sums, ...]):
 def scans(problem: Problem, *plans: Plan) -> tuple[Sums, ...]:
     """Return the sums of several plans; rows that are read in batches are read once for all of them."""
     if not is_unread(problem):
-        return tuple(scan(problem, plan) for plan in plans)
+        return tuple([scan(problem, plan) for plan in plans])
     if isinstance(problem, UnreadPart):
         return tuple(map(problem.scanned, plans))
     fitted = [plan.fitted_to(problem) for plan in plans]
