@@ -28,7 +28,6 @@ from calibrant._core.checks import are_words, as_numbers, choice, refuse, requir
 from calibrant._core.rows import Problem, Weights
 from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter, unless_it_fails
 from calibrant.calibrators.by_notion import calibrator_for
-from calibrant.calibrators.isotonic import VennAbers
 from calibrant.calibrators.safe import Method
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.exceptions import CalibrationWarning, warn
@@ -428,7 +427,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         label, score = by_label.predict_top(self._forecast(estimator, X))
         return label, self._smoothed(score)
 
-    @available_if(lambda self: isinstance(self._calibrator_known(), VennAbers))
+    @available_if(lambda self: self._calibrator_known()._interval)  # that of `VennAbers`
     def predict_interval(self, X: Any) -> FloatArray:
         """Return the pair of probabilities of `VennAbers`, pooled over the folds of an ensemble as ``pooling`` says.
 
