@@ -56,9 +56,9 @@ OF_A_TABLE = (ClassWise, TopLabel, Confidence)
 
 def has_loops(problem: Problem, notion: Notion, binning: Binning, *, noise: bool) -> bool:
     """Whether there is a compiled loop over whole rows for a notion and a binning, with strata or without."""
-    if isinstance(problem, BinaryProblem) or type(notion) not in (OF_A_TABLE if noise else (ClassWise,)):
+    if type(notion) not in (OF_A_TABLE if noise else (ClassWise,)):
         return False
-    prob = problem.forecast.as_given
+    prob = as_simplex(problem).forecast.as_given
     return (noise or prob.flags.c_contiguous) and has_loop(problem, prob.size, binning)
 
 
