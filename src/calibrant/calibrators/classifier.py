@@ -24,7 +24,7 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 
 from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, log_prob_of_prob, more, prob_of_logit
 from calibrant._core.border import as_labels, as_problem, as_weights
-from calibrant._core.checks import are_words, as_numbers, choice, refuse, require, require_jobs
+from calibrant._core.checks import are_words, as_numbers, choice, is_word, refuse, require, require_jobs
 from calibrant._core.rows import Problem, Weights
 from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter, unless_it_fails
 from calibrant.calibrators.by_notion import calibrator_for
@@ -547,7 +547,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _is_trained(self) -> bool:
         """Whether the estimator is fitted already, and all rows serve one calibrator."""
-        return isinstance(self.cv, str) or (isinstance(self.estimator, FrozenEstimator) and not self.ensemble)
+        return is_word(self.cv, "prefit") or (isinstance(self.estimator, FrozenEstimator) and not self.ensemble)
 
     def _base(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
