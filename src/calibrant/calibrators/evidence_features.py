@@ -284,6 +284,7 @@ class LogOddsFeatures:
     curve: Hinges
     ranked: FloatArray
     path = (-4.0, -2.0, 0.0, 4.0)
+    """What is taken from the logarithms of all precisions, but that of the temperature, for each map."""
 
     @classmethod
     def measured(cls, z: FloatArray, weight: FloatArray) -> LogOddsFeatures:
