@@ -216,7 +216,7 @@ class Notion(ABC):
             As many as `split` yields problems.
         """
         simplex = as_simplex(problem.example)
-        return sum(1 for _ in self.fitted_to(simplex).parts(simplex.forecast.as_given))
+        return len(list(self.fitted_to(simplex).parts(simplex.forecast.as_given)))
 
     def parts_a_row(self, n_classes: int) -> int:
         """Count the parts in which each row stands.

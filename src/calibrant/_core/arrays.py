@@ -35,9 +35,9 @@ def as_array(name: str, data: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return lists, arrays and tables as an array of whatever they hold; masked, ragged and sparse ones are refused."""
     if isinstance(data, (list, tuple)):
         return _of_list(name, data)
-    if isinstance(data, np.ma.MaskedArray):
-        _refuse_masked(name, np.ma.getmaskarray(data))
     if isinstance(data, np.ndarray):
+        if np.ma.is_masked(data):
+            _refuse_masked(name, np.ma.getmaskarray(data))
         return np.asarray(data)
     if hasattr(data, "toarray"):
         raise TypeError(

@@ -419,7 +419,7 @@ def compare(
     groups: Any = by
     if by is not None and pairing == "rows":
         names = columns_of(by)
-        columns = by if isinstance(by, Mapping) else {"": by} if names is None else {name: by[name] for name in names}
+        columns = checks.by_name(by) if names is None else {name: by[name] for name in names}
         first, weight = next(iter(problems.values())), data.get("sample_weight")
         groups = groups_of(columns, first, weight, overlapping=checks.flag("overlapping", overlapping))
     level = checks.as_level(level)

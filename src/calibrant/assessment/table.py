@@ -263,7 +263,7 @@ def assess(
     bar = partial(tracked, show=progress, desc="resampling", unit="draw")
     with one_blas_thread():
         found = estimates(metrics_of, problem, cut, resampling, bar, notion, sums, known)
-    table, by_class = ((sums if pair in asked else of_curves).of(*pair) for pair in shown)
+    table, by_class = [(sums if pair in asked else of_curves).of(*pair) for pair in shown]
     curve, class_curve = curve_of_sums(table, *shown[0], level), curve_of_sums(by_class, *shown[1], level)
     rows = [_row(word, metric, found[name], impossible[name], curve) for name, (word, metric) in chosen.items()]
     if is_unread(problem) or (predicted is None and simplex.weights.is_unit):  # the curve of the classes has the events

@@ -137,7 +137,7 @@ class Shift(NamedTuple):
         p = np.clip(np.divide(scores, weight, out=np.zeros_like(scores), where=weight > 0), 0.0, 1.0)
         total = np.maximum(add(weight), np.finfo(float).tiny)
         predicted, n = add(scores) / total, total * rows_per_weight
-        sums = (add(each).astype(np.float64) for each in (events, scores, count))
+        sums = [add(each).astype(np.float64) for each in (events, scores, count)]
         difference = -residual_of_sums(*sums) / total
         observed = predicted - difference
         calibrated = add(weight * p * (1.0 - p)) / total
@@ -228,7 +228,7 @@ def verdict_of(
     main, slope = Shift.of(cells, each), Slope.of(bins, each, CERTAIN)
     at_ends = bins.weight[:CERTAIN].sum() + bins.weight[-CERTAIN:].sum()
     missed = bins.outcome_sum[:CERTAIN].sum() + (bins.weight - bins.outcome_sum)[-CERTAIN:].sum()
-    certain, wrong = (round(float(rows) * weights.rows_per_weight) for rows in (at_ends, missed))
+    certain, wrong = [round(float(rows) * weights.rows_per_weight) for rows in (at_ends, missed)]
     with_certain = Slope.of(bins, each) if wrong else slope
     if math.isnan(slope.value):  # the certain rows alone have a direction
         slope = with_certain
@@ -275,7 +275,7 @@ def verdict_of(
         slope_upper=slope.value + z * slope.error,
         by_class={names[j]: float(classes.points[j]) for j in largest},
         pvalue=min(1.0, smallest),
-        mostly_noise=tuple(symbol for symbol, one in errors.items() if one.is_mostly_noise),
+        mostly_noise=tuple([symbol for symbol, one in errors.items() if one.is_mostly_noise]),
         certain=certain,
         wrong=wrong,
         level=level,

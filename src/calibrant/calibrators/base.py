@@ -232,8 +232,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                     problem = self._problem_of(X, y, sample_weight)
                 self.classes_ = problem.classes
                 check_parameters(self)
-                if not is_unread(problem) and problem.code.min() == problem.code.max():
-                    warn_of_one_class(self.classes_[problem.code[0]], problem.size)
+                if not is_unread(problem) and (code := problem.code).min() == code.max():
+                    warn_of_one_class(self.classes_[code[0]], problem.size)
                 with one_blas_thread():
                     self._fit_problem(problem)
         except BaseException as error:  # also when interrupted from the keyboard

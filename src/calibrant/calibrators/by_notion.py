@@ -21,7 +21,6 @@ from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Sim
 from calibrant.binning.bins import PointsPerBin
 from calibrant.calibrators import base
 from calibrant.calibrators.binning import HistogramBinning
-from calibrant.calibrators.isotonic import VennAbers
 from calibrant.exceptions import warn
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.sums.reading import UnreadPart, UnreadSimplex
@@ -196,7 +195,7 @@ class ByNotion(base.Calibrator):
             top[rows], score[rows] = self._top(part)
         return self.classes_[top], score
 
-    @available_if(lambda self: isinstance(self._method(), VennAbers))
+    @available_if(lambda self: self._method()._interval)
     def predict_interval(self, X: npt.ArrayLike) -> FloatArray:
         """Return the pair of probabilities of `VennAbers` for each class.
 
@@ -215,8 +214,8 @@ class ByNotion(base.Calibrator):
         prob, log_odds = forecast.prob, log_odds_of(forecast)
         interval = np.tile([0.0, 1.0], (*prob.shape, 1))
         for own, part in zip(self.calibrators_, self.notion_.parts(prob), strict=True):
-            fitted = own or self.pooled_
-            if isinstance(fitted, VennAbers):
+            fitted: Any = own or self.pooled_
+            if fitted is not None:
                 score = part.scores(prob) if log_odds is None else score_of_logit(part.scores(log_odds))
                 for end, values in enumerate(fitted._interval(score)):
                     part.put(interval[:, :, end], values)

@@ -24,11 +24,10 @@ from sklearn.utils.validation import _check_method_params, _num_samples, check_i
 
 from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, log_prob_of_prob, more, prob_of_logit
 from calibrant._core.border import as_labels, as_problem, as_weights
-from calibrant._core.checks import are_words, as_numbers, choice, refuse, require, require_jobs
+from calibrant._core.checks import are_words, as_numbers, choice, is_word, refuse, require, require_jobs
 from calibrant._core.rows import Problem, Weights
 from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter, unless_it_fails
 from calibrant.calibrators.by_notion import calibrator_for
-from calibrant.calibrators.isotonic import VennAbers
 from calibrant.calibrators.safe import Method
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.exceptions import CalibrationWarning, warn
@@ -428,7 +427,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         label, score = by_label.predict_top(self._forecast(estimator, X))
         return label, self._smoothed(score)
 
-    @available_if(lambda self: isinstance(self._calibrator_known(), VennAbers))
+    @available_if(lambda self: self._calibrator_known()._interval)  # that of `VennAbers`
     def predict_interval(self, X: Any) -> FloatArray:
         """Return the pair of probabilities of `VennAbers`, pooled over the folds of an ensemble as ``pooling`` says.
 
@@ -548,7 +547,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _is_trained(self) -> bool:
         """Whether the estimator is fitted already, and all rows serve one calibrator."""
-        return isinstance(self.cv, str) or (isinstance(self.estimator, FrozenEstimator) and not self.ensemble)
+        return is_word(self.cv, "prefit") or (isinstance(self.estimator, FrozenEstimator) and not self.ensemble)
 
     def _base(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator

@@ -23,7 +23,6 @@ from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, par
 from calibrant.calibrators.evidence_features import (
     LEAST_LOG,
     MANY_CLASSES,
-    MOST_INTERACTING,
     TWO_CLASSES,
     ClassFeatures,
     Features,
@@ -36,8 +35,8 @@ from calibrant.calibrators.evidence_features import (
     groups_of,
     measured,
     model_of,
-    own_features,
     prior_of,
+    rest_of,
     standard_of,
     table_groups,
 )
@@ -80,17 +79,7 @@ class Posterior:
     def _one(self, number: int, root: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
         alone = Maps(self.maps.shared[[number]], self.maps.own[[number]], np.array([1.0, 0.0]))
         q = alone.mixed(z, np.zeros_like(z), self.features)
-        if isinstance(self.features, LogOddsFeatures):
-            of_score = ((self.features.of(z) @ root) ** 2).sum(axis=1)
-            return q, (of_score * q.prod(axis=1) ** 2)[:, None] * np.ones(2)
-        shared, own = np.split(root.T, [self.maps.shared.shape[1]], axis=1)
-        each = Maps(shared, own.reshape(len(root), z.shape[1], -1), self.maps.shares)
-        change = np.stack([scores - z for scores in each.scores(z, self.features)], axis=2)
-        # Of a probability near one the digits are in the others: the mean change without its own.
-        others = (1.0 - np.eye(q.shape[1])) @ (q[:, :, None] * change)
-        change *= rest_of(q)[:, :, None]
-        change -= others
-        return q, q**2 * np.vecdot(change, change)
+        return q, self.features.variance(z, q, root)
 
     def curve(self, columns: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
         """Return both ends of a curve, a mean over maps: columns, shape (n, S), times as many of the first weights."""
@@ -102,11 +91,6 @@ class Posterior:
             variance += of_map * (own + (one - mean) ** 2)
         reach = -ndtri(level / 2.0) * np.sqrt(variance)
         return mean - reach, mean + reach
-
-
-def rest_of(prob: FloatArray) -> FloatArray:
-    """Return the probabilities of all other classes together, shape (n, K), with the digits that  1 - p  has lost."""
-    return prob @ (1.0 - np.eye(prob.shape[1]))
 
 
 def apart(one: FloatArray, other: FloatArray) -> FloatArray:
@@ -147,9 +131,6 @@ N_PRECISIONS = 16
 
 PRIMES = (2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0, 19.0)
 
-OF_EACH_CLASS = ("bias", "slope", "prob", "sqz")
-"""Groups of the features of a class itself."""
-
 
 @dataclass(frozen=True, eq=False)
 class BayesFactor:
@@ -183,7 +164,8 @@ class BayesFactor:
         """Measure the features of a forecast."""
         z = Standard(1.0, 0.0, UNIFORM).of(forecast)
         prob, n_classes = np.exp(z), z.shape[1]
-        shared, table, names = _features(z, weight)
+        features = measured(z, weight)
+        shared, (table, names) = features.shared(z), features.small_table(z, laplace.MOST_DENSE)
         groups = TWO_CLASSES if n_classes == 2 else MANY_CLASSES
         group = np.array([list(groups).index(name) for name in names])
         curvature = laplace.SoftmaxCurvature(prob, weight, shared, table)
@@ -210,25 +192,6 @@ class BayesFactor:
             residual[np.arange(len(label)), label] -= self.weight
         shared = self.shared.reshape(len(self.shared), -1) @ residual.ravel()
         return np.concatenate([shared, self.table.pulled(residual).ravel()])
-
-
-def _features(z: FloatArray, weight: FloatArray) -> tuple[FloatArray, laplace.FeatureTable, list[str]]:
-    """Return shared features, those with a weight for each class, and the group of each weight.
-
-    Of many classes the score of each depends on its own probability alone, and of still more on what all share.
-    """
-    n_classes, features = z.shape[1], measured(z, weight)
-    if isinstance(features, LogOddsFeatures):
-        of_second = features.of(z).T
-        shared = np.stack([np.zeros_like(of_second), of_second], axis=2)
-        return shared, laplace.SameForAll.none(len(z), 2), features.shared_groups
-    shared, names = features.shared(z), features.shared_groups
-    if len(names) + n_classes * (1 + 3 * n_classes) <= laplace.MOST_DENSE:
-        table: laplace.FeatureTable = laplace.SameForAll(features.of_rows(z), own_features(n_classes))
-        return shared, table, names + [name for row in table_groups(n_classes) for name in row]
-    if len(names) + n_classes * len(OF_EACH_CLASS) <= laplace.MOST_DENSE:
-        return shared, laplace.OwnOfClass(features.of_classes(z)), names + [*OF_EACH_CLASS] * n_classes
-    return shared, laplace.SameForAll.none(len(z), n_classes), names
 
 
 def _points(groups: Mapping[str, Normal], n_classes: int) -> FloatArray:
@@ -320,13 +283,6 @@ def check_fitted(fitted: EvidenceScaling, sizes: Mapping[str, int], ordered: boo
 # What the parts of a fitted evidence scaling do: how much of each group is used, curve, biases and interactions
 
 
-POINTS = 201
-"""Places at which the curve is worked out."""
-
-MOST_LOG_ODDS = 8.0
-"""Log-odds up to which the curve of two classes goes."""
-
-
 class Group(NamedTuple):
     """How much of a group of features is used.
 
@@ -405,16 +361,11 @@ def parts_of(
     share = maps.shares[:-1] / max(float(maps.shares[:-1].sum()), 1e-300)
     own, n_classes = np.tensordot(share, maps.own, axes=1), len(classes)
     bias, interaction = np.zeros(n_classes), np.zeros((n_classes, n_classes))
-    if isinstance(features, LogOddsFeatures):
-        place = np.linspace(-MOST_LOG_ODDS, MOST_LOG_ODDS, POINTS)
-        columns = features.of(-np.logaddexp(0.0, np.stack([place, -place], axis=1)))
-    else:
-        place = np.linspace(min(float(features.curve.knots[0]) - 1.0, -1.0), 0.0, POINTS)
-        columns = np.column_stack([place, *features.curve.of(place)])
-        if own.shape[1]:
-            bias = own[:, 0] - own[:, 0].mean()
-            interaction = own[:, 1 : 1 + n_classes] if own.shape[1] > n_classes else np.diag(own[:, 1])
-            interaction = interaction / features.unit[0]
+    place, columns = features.drawn()
+    if own.shape[1]:
+        bias = own[:, 0] - own[:, 0].mean()
+        interaction = own[:, 1 : 1 + n_classes] if own.shape[1] > n_classes else np.diag(own[:, 1])
+        interaction = interaction / features.unit[0]
     curve = columns @ (share @ maps.shared)[: columns.shape[1]]
     band = (np.empty(0), np.empty(0)) if posterior is None else posterior.curve(columns, level)
     variance, determined, count = (np.array(column) for column in zip(*groups.values(), strict=True))
@@ -426,10 +377,6 @@ def parts_of(
 
 
 N_FOLDS = 4
-
-PATH, PATH_OF_TWO, PATH_OF_MANY = (-4.0, -2.0, 0.0, 2.0), (-4.0, -2.0, 0.0, 4.0), (-4.0, 2.0)
-"""What is taken from the logarithms of all precisions, but that of the temperature, for each map; for two classes; and for
-more than `MOST_INTERACTING`, where two maps do as well in three quarters of the time."""
 
 FIXED = "temp"
 """The group whose precision is that of most evidence in all maps."""
@@ -492,9 +439,8 @@ def fast_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem)
 
     With three classes or more its precisions are those of most evidence, divided by up to e with a thousand rows.
     """
-    rows = float(model.logit.weight.sum())
-    delta = 0.0 if model.is_of_two else float(np.clip(np.log10(rows / 100.0), 0.0, 1.0))
-    return Pool(model, evidence, (delta,)), np.array([1.0, 0.0])
+    path = model.features.fast_path(float(model.logit.weight.sum()))
+    return Pool(model, evidence, path), np.array([1.0, 0.0])
 
 
 def folds_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem) -> tuple[Pool, FloatArray]:
@@ -502,8 +448,7 @@ def folds_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem
 
     The precisions are those of all rows; the weights of each map are fitted to the rows outside of each fold.
     """
-    path = PATH_OF_MANY if problem.classes.size > MOST_INTERACTING else PATH
-    pool = Pool(model, evidence, PATH_OF_TWO if model.is_of_two else path)
+    pool = Pool(model, evidence, model.features.path)
     of_prediction = problem.prob[np.arange(problem.size), problem.label]
     n_parts, unit = len(pool.ridges) + 1, problem.weights.effective_rows_per_weight
     # A row of the identity is one that a part alone explains: together they are a Dirichlet prior of one row.
@@ -772,8 +717,7 @@ class EvidenceScaling(MulticlassCalibrator):
 
     def _group_of_each(self) -> list[str]:
         """Group of each weight."""
-        own = table_groups(len(self.classes_)) if self.coef_.shape[2] else []
-        return [*self._features().shared_groups, *(name for row in own for name in row)]
+        return self._features().groups(ordered=self._ordered)
 
     def _maps(self) -> Maps:
         return Maps(self.shared_, self.coef_, self.weights_)
@@ -813,12 +757,10 @@ class EvidenceScaling(MulticlassCalibrator):
 
     def _require_few_weights(self, features: Features) -> None:
         """Refuse a matrix of second derivatives that is too large to be kept."""
-        n_classes = len(self.classes_)
-        own = 0 if self._ordered or n_classes == 2 else n_classes * len(table_groups(n_classes)[0])
-        size = len(features.shared_groups) + own
+        size = len(features.groups(ordered=self._ordered))
         must = f"intervals must be of at most {laplace.MOST_DENSE} weights"
         hint = "Pass keep='order', whose weights all classes share, or leave intervals out"
-        fits, got = not self.intervals or size <= laplace.MOST_DENSE, f"{size}, of {n_classes} classes"
+        fits, got = not self.intervals or size <= laplace.MOST_DENSE, f"{size}, of {len(self.classes_)} classes"
         require(fits, must, got=got, hint=hint)
         must, hint = "intervals must be of maps that are not mixed row by row", "Pass keep='order' or leave keep out"
         require(not self.intervals or self._ordered or self.keep is None, must, got=f"keep={self.keep!r}", hint=hint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -100,6 +100,9 @@ def units(spread: FloatArray) -> FloatArray:
     return np.where(spread > TINY, np.minimum(spread, 1.0) + TINY, 1.0)
 
 
+POINTS, MOST_DRAWN = 201, 8.0
+"""Places at which a curve is drawn, and log-odds up to which that of two classes goes."""
+
 N_ROW = 2
 """Features that multiply z_ij by a number of the row: its entropy, and its highest log-probability."""
 
@@ -150,6 +153,49 @@ class ClassFeatures:
         """Group of each shared feature."""
         return ["temp", *["curve"] * len(self.curve.knots), *["row"] * N_ROW]
 
+    @property
+    def path(self) -> tuple[float, ...]:
+        """What is taken from the logarithms of all precisions, but that of the temperature, for each map.
+
+        Of classes that do not interact two maps do as well in three quarters of the time.
+        """
+        return (-4.0, 2.0) if self.n_classes > MOST_INTERACTING else (-4.0, -2.0, 0.0, 2.0)
+
+    def fast_path(self, rows: float) -> tuple[float]:
+        """Return what is taken for a single map of so many rows: up to one with a thousand."""
+        return (float(np.clip(np.log10(rows / 100.0), 0.0, 1.0)),)
+
+    def groups(self, *, ordered: bool = False) -> list[str]:
+        """Return the group of each weight; ``ordered``, of shared features alone."""
+        own = [] if ordered else table_groups(self.n_classes)
+        return [*self.shared_groups, *(name for row in own for name in row)]
+
+    def logit(self, z: FloatArray, label: IntArray, weight: FloatArray, *, ordered: bool = False) -> Logit:
+        """Return what is fitted to standardised log-probabilities, shape (n, K)."""
+        z = z.astype(precision_for(z), copy=False)
+        table = SameForAll.none(*z.shape) if ordered else self.table(z)
+        return ManyClasses(z, self.shared(z), table, label, weight)
+
+    def mixed(self, z: FloatArray, maps: Maps) -> Iterable[FloatArray]:
+        """Return the probabilities of maps, shape (n, K), times their shares."""
+        return map(np.multiply, maps.shares[:-1], map(prob_of_scores, maps.scores(z, self)))
+
+    def variance(self, z: FloatArray, q: FloatArray, root: FloatArray) -> FloatArray:
+        """Return the variance of the probabilities q of a map, shape (n, K), whose weights have the covariance  root root'."""
+        shared, own = np.split(root.T, [len(self.shared_groups)], axis=1)
+        each = Maps(shared, own.reshape(len(root), self.n_classes, -1), np.empty(0))
+        change = np.stack([scores - z for scores in each.scores(z, self)], axis=2)
+        # Of a probability near one the digits are in the others: the mean change without its own.
+        others = (1.0 - np.eye(q.shape[1])) @ (q[:, :, None] * change)
+        change *= rest_of(q)[:, :, None]
+        change -= others
+        return np.asarray(q**2 * np.vecdot(change, change))
+
+    def drawn(self) -> tuple[FloatArray, FloatArray]:
+        """Return places along the curve, and there the columns of the features that make it."""
+        place = np.linspace(min(float(self.curve.knots[0]) - 1.0, -1.0), 0.0, POINTS)
+        return place, np.column_stack([place, *self.curve.of(place)])
+
     def shared(self, z: FloatArray) -> FloatArray:
         """Return features that all classes share, shape (S, n, K)."""
         entropy, top = self.centre[-2:].tolist()
@@ -172,16 +218,35 @@ class ClassFeatures:
         """Return features of each class itself, shape (4, n, K): one, z, q, and z squared; for more classes than interact."""
         return np.stack([np.ones_like(z), *self._own(z)])
 
+    def table(self, z: FloatArray) -> FeatureTable:
+        """Return the features that have a weight for each class."""
+        if (k := self.n_classes) > MOST_INTERACTING:
+            return OwnOfClass(self.of_classes(z))
+        # Those of `of_rows` that are made of the probability of each class itself, shape (K, 2) or (K, 3).
+        own = 1 + np.arange(k)[:, None] + k * np.arange(2 + (k <= MOST_WITH_PROB))
+        return SameForAll(self.of_rows(z), own)
 
-def own_features(n_classes: int) -> IntArray:
-    """Return which features of `of_rows` are made of the probability of each class itself, shape (K, 2) or (K, 3)."""
-    return 1 + np.arange(n_classes)[:, None] + n_classes * np.arange(2 + (n_classes <= MOST_WITH_PROB))
+    def small_table(self, z: FloatArray, most: int) -> tuple[FeatureTable, list[str]]:
+        """Return features that have a weight for each class, such that there are so many weights at most, and all groups.
+
+        Of many classes the score of each depends on its own probability alone, and of still more on what all share.
+        """
+        k, shared = self.n_classes, self.shared_groups
+        if len(shared) + k * (1 + 3 * k) <= most:
+            return self.table(z), self.groups()
+        if len(shared) + k * len(OF_EACH_CLASS) <= most:
+            return OwnOfClass(self.of_classes(z)), shared + [*OF_EACH_CLASS] * k
+        return SameForAll.none(*z.shape), shared
+
+
+OF_EACH_CLASS = ("bias", "slope", "prob", "sqz")
+"""Groups of the features of a class itself."""
 
 
 def table_groups(n_classes: int) -> list[list[str]]:
     """Group of the weight of each feature of `of_rows`, for each class, or of `of_classes`, shape (K, 4)."""
     if n_classes > MOST_INTERACTING:
-        return [["bias", "slope", "prob", "sqz"]] * n_classes
+        return [[*OF_EACH_CLASS]] * n_classes
     beside = ["prob"] * n_classes * (n_classes <= MOST_WITH_PROB) + ["sqz"] * n_classes
     return [["bias", *("slope" if k == j else "mat" for k in range(n_classes)), *beside] for j in range(n_classes)]
 
@@ -218,6 +283,8 @@ class LogOddsFeatures:
     unit: FloatArray
     curve: Hinges
     ranked: FloatArray
+    path = (-4.0, -2.0, 0.0, 4.0)
+    """What is taken from the logarithms of all precisions, but that of the temperature, for each map."""
 
     @classmethod
     def measured(cls, z: FloatArray, weight: FloatArray) -> LogOddsFeatures:
@@ -236,6 +303,43 @@ class LogOddsFeatures:
     def shared_groups(self) -> list[str]:
         """Group of each feature."""
         return ["temp", "bias", "asym", *["curve"] * len(self.curve.knots), *["rank"] * (1 + len(RANKS.knots))]
+
+    def fast_path(self, rows: float) -> tuple[float]:
+        """Return that nothing is taken for a single map."""
+        return (0.0,)
+
+    def groups(self, *, ordered: bool = False) -> list[str]:
+        """Return the group of each weight."""
+        return self.shared_groups
+
+    def logit(self, z: FloatArray, label: IntArray, weight: FloatArray, *, ordered: bool = False) -> Logit:
+        """Return what is fitted to standardised log-probabilities, shape (n, 2)."""
+        return TwoClasses(z[:, 1] - z[:, 0], self.of(z), label == 1, weight)
+
+    def mixed(self, z: FloatArray, maps: Maps) -> Iterable[FloatArray]:
+        """Return the sum of the probabilities of maps, shape (n, 2), times their shares."""
+        scores = (z[:, 1] - z[:, 0])[:, None] + self.of(z) @ maps.shared.T
+        scores = np.clip(scores, -MOST_LOG_ODDS, MOST_LOG_ODDS)
+        return [np.stack([score_of_logit(sign * scores) @ maps.shares[:-1] for sign in (-1.0, 1.0)], axis=1)]
+
+    def variance(self, z: FloatArray, q: FloatArray, root: FloatArray) -> FloatArray:
+        """Return the variance of the probabilities q of a map, shape (n, 2), whose weights have the covariance  root root'."""
+        of_score = ((self.of(z) @ root) ** 2).sum(axis=1)
+        return np.asarray((of_score * q.prod(axis=1) ** 2)[:, None] * np.ones(2))
+
+    def drawn(self) -> tuple[FloatArray, FloatArray]:
+        """Return log-odds, and there the features."""
+        place = np.linspace(-MOST_DRAWN, MOST_DRAWN, POINTS)
+        return place, self.of(-np.logaddexp(0.0, np.stack([place, -place], axis=1)))
+
+    def shared(self, z: FloatArray) -> FloatArray:
+        """Return features of both scores, shape (S, n, 2): that of no event has none."""
+        of_event = self.of(z).T
+        return np.stack([np.zeros_like(of_event), of_event], axis=2)
+
+    def small_table(self, z: FloatArray, most: int) -> tuple[FeatureTable, list[str]]:
+        """Return that no features have a weight for each class, and the groups of the others."""
+        return SameForAll.none(*z.shape), self.shared_groups
 
     def of(self, z: FloatArray) -> FloatArray:
         """Return the features, shape (n, S)."""
@@ -486,11 +590,7 @@ class Model:
     names: tuple[str, ...]
     group: IntArray
     prior: Prior
-
-    @property
-    def is_of_two(self) -> bool:
-        """Whether there are two classes."""
-        return isinstance(self.logit, TwoClasses)
+    features: Features
 
 
 def measured(z: FloatArray, weight: FloatArray, *, ordered: bool = False) -> Features:
@@ -504,25 +604,15 @@ def model_of(
 ) -> Model:
     """Return what is fitted to standardised log-probabilities z, shape (n, K), with these features."""
     n_classes = z.shape[1]
-    logit: Logit
-    if isinstance(features, LogOddsFeatures):
-        logit, names = TwoClasses(z[:, 1] - z[:, 0], features.of(z), label == 1, weight), features.shared_groups
-    else:
-        z = z.astype(precision_for(z), copy=False)
-        table = SameForAll.none(len(z), n_classes) if ordered else table_of(z, features)
-        logit, names = ManyClasses(z, features.shared(z), table, label, weight), features.shared_groups
-        names += [] if ordered else [name for row in table_groups(n_classes) for name in row]
-    groups = groups_of(n_classes, ordered=ordered)
+    groups, logit = groups_of(n_classes, ordered=ordered), features.logit(z, label, weight, ordered=ordered)
     number = {name: g for g, name in enumerate(groups)}
-    group = np.array([number[name] for name in names])
-    return Model(logit, tuple(groups), group, Prior(*prior_of(groups, n_classes, exponent)))
+    group = np.array([number[name] for name in features.groups(ordered=ordered)])
+    return Model(logit, tuple(groups), group, Prior(*prior_of(groups, n_classes, exponent)), features)
 
 
-def table_of(z: FloatArray, features: ClassFeatures) -> FeatureTable:
-    """Return the features that have a weight for each class."""
-    if z.shape[1] > MOST_INTERACTING:
-        return OwnOfClass(features.of_classes(z))
-    return SameForAll(features.of_rows(z), own_features(z.shape[1]))
+def rest_of(prob: FloatArray) -> FloatArray:
+    """Return the probabilities of all other classes together, shape (n, K), with the digits that  1 - p  has lost."""
+    return prob @ (1.0 - np.eye(prob.shape[1]))
 
 
 MOST_LOG_ODDS = 700.0
@@ -548,14 +638,7 @@ class Maps:
 
     def mixed(self, z: FloatArray, prob: FloatArray, features: Features) -> FloatArray:
         """Return probabilities, shape (n, K), given standardised log-probabilities z and the prediction itself."""
-        mixed = self.shares[-1] * prob
-        if isinstance(features, LogOddsFeatures):
-            scores = (z[:, 1] - z[:, 0])[:, None] + features.of(z) @ self.shared.T
-            scores = np.clip(scores, -MOST_LOG_ODDS, MOST_LOG_ODDS)
-            mixed = mixed + np.stack([score_of_logit(sign * scores) @ self.shares[:-1] for sign in (-1.0, 1.0)], axis=1)
-        else:
-            for scores, share in zip(self.scores(z, features), self.shares[:-1], strict=True):
-                mixed = mixed + share * prob_of_scores(scores)
+        mixed: FloatArray = sum(features.mixed(z, self), self.shares[-1] * prob)
         return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
     def scores(self, z: FloatArray, features: ClassFeatures) -> list[FloatArray]:
@@ -563,7 +646,7 @@ class Maps:
         shared = features.shared(z)
         scores = [z + np.tensordot(weights, shared, axes=1) for weights in self.shared]
         if self.own.shape[2]:
-            table = table_of(z, features)
+            table = features.table(z)
             for score, weights in zip(scores, self.own, strict=True):
                 score += table.scores(weights)
         return scores

@@ -169,29 +169,27 @@ def graph_of(calibrator: base.Calibrator) -> Node:
     return calibrated + 0.0 * table.sum()
 
 
-def of_event(calibrator: base.Calibrator, x: Node, is_logit: bool) -> Node:
-    """The calibrated probability of one event, of its probability or its logit."""
-    if isinstance(calibrator, base.BinaryCalibrator):
-        return of_score(calibrator, x, is_logit)
+@singledispatch
+def of_event(calibrator: Any, x: Node, is_logit: bool) -> Node:
+    """The calibrated probability of one event, of its probability or its logit; of a map of one score x may have any width."""
     both = join([constant(0.0) * x, x]) if is_logit else join([1.0 - x, x])
     return of_table(calibrator, Given(both, is_logit)).column(1)
 
 
-@singledispatch
-def of_score(calibrator: Any, x: Node, is_logit: bool) -> Node:
-    """The calibrated score of a map of one score; x may have any width."""
+@of_event.register
+def _(calibrator: base.BinaryCalibrator, x: Node, is_logit: bool) -> Node:
     return mapped(calibrator, logistic(x) if is_logit else x)
 
 
-@of_score.register
+@of_event.register
 def _(calibrator: base.LogOddsCalibrator, x: Node, is_logit: bool) -> Node:
     log_odds = x if is_logit else difference_of_logs(x, 1.0 - x)
     return logistic(clip(mapped(calibrator, log_odds), -base.MOST_LOG_ODDS, base.MOST_LOG_ODDS))
 
 
-@of_score.register
+@of_event.register
 def _(calibrator: binning.ScalingBinning, x: Node, is_logit: bool) -> Node:
-    return mean_near(calibrator, of_score(calibrator.calibrator_, x, is_logit))
+    return mean_near(calibrator, of_event(calibrator.calibrator_, x, is_logit))
 
 
 def mean_near(calibrator: binning.ScalingBinning, fitted: Node) -> Node:
@@ -208,7 +206,7 @@ def of_table(calibrator: Any, given: Given) -> Node:
 @of_table.register
 def _(calibrator: base.BinaryCalibrator, given: Given) -> Node:
     x = given.log_odds if given.is_logit else given.prob.column(1)
-    score = of_score(calibrator, x, given.is_logit)
+    score = of_event(calibrator, x, given.is_logit)
     return join([1.0 - score, score])
 
 
@@ -625,7 +623,7 @@ def _(calibrator: ByNotion, given: Given) -> Node:
     for fitted, (columns, condition) in zip(calibrator.calibrators_, parts, strict=True):
         own = fitted or calibrator.pooled_
         for j in columns:
-            mapped_score = prob.column(j) if own is None else of_score(own, x.column(j), given.is_logit)
+            mapped_score = prob.column(j) if own is None else of_event(own, x.column(j), given.is_logit)
             here = None if condition is None else condition.column(j)
             new[j] = mapped_score if here is None else where(here > 0.5, mapped_score, new[j])
             spoken[j] = constant(1.0) if here is None else spoken[j] + here

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -20,7 +20,7 @@ from calibrant.calibrators.temperature import LEAST_TEMPERATURE, TemperatureScal
 from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Extent, between_classes, blocks, blocks_of_classes, over_rows, softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise, newton_step
-from calibrant.sums.reading import UnreadSimplex, is_unread
+from calibrant.sums.reading import is_unread
 
 # Softmax of scores that are linear in log-probabilities: temperature, vector, matrix, Dirichlet and structured scaling
 
@@ -541,8 +541,6 @@ class StructuredScaling(LinearScaling):
     def _fit_temperature(self, problem: SimplexProblem) -> None:
         """Find the temperature, after which log-probabilities enter the map."""
         scaling, self.uniform_ = TemperatureScaling(), 1.0 / (problem.weights.rows + 1.0)
-        if not isinstance(problem, UnreadSimplex):
-            problem = replace(problem, forecast=Forecast(log_prob_of(problem.forecast), is_logit=True))
         scaling._fit(problem)
         self.temperature_ = scaling.temperature_
 

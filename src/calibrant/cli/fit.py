@@ -18,7 +18,7 @@ from calibrant._core.checks import Advance, left_out, progress_bar, refuse
 from calibrant._core.registry import find
 from calibrant._core.rows import OF_CALIBRATOR, Problem
 from calibrant._core.threads import ahead
-from calibrant.calibrators.base import BinaryCalibrator, Calibrator, as_calibrator
+from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import for_classes
 from calibrant.calibrators.classifier import default_of
 from calibrant.calibrators.evidence import MANY_NUMBERS
@@ -48,25 +48,15 @@ def run_fit(asked: Namespace) -> int:
     read = [asked.file, *([] if asked.other is None else [asked.other])]
     require_free(Path(asked.output), force=asked.force, inputs=read, endings=(".json",))
     by_default = not asked.method and not asked.notion
-    forecast, of_all, problem, labels = inputs.opened(asked, [asked.file]), "", None, None
+    forecast, of_all, problem = inputs.opened(asked, [asked.file]), "", None
     if not isinstance(forecast, inputs.Forecast) and by_default:  # the default is fitted to rows in memory
         stream = forecast
         forecast = inputs.sampled(asked, stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
         if stream.n_counted != forecast.n_rows:
             of_all = f" of {stream.n_counted} rows, drawn at random"
-    rows: tuple[Any, ...]
-    n_columns = len(forecast.forecast_columns)
-    if isinstance(forecast, inputs.Forecast):
-        inputs.warn_beside_other_rows(forecast)
-        rows, labels = (forecast.values, forecast.y_true, forecast.weight), forecast.classes
-        if by_default:
-            problem = as_problem(**forecast.rows(), remedies=OF_CALIBRATOR)
-    else:
-        hint = "Pass --sample N, to fit to some of the rows and to compare these"
-        left_out("--other", asked.other, "with files that are read in batches", hint=hint)
-        rows = (forecast.predictions,)
-        if forecast.n_classes > 2:
-            n_columns = forecast.n_classes  # perhaps in one column of lists
+    rows, labels, n_columns = forecast.to_fit(asked)
+    if by_default:
+        problem = as_problem(**forecast.rows(), remedies=OF_CALIBRATOR)
     chosen = method_of(asked, problem)
     calibrator = calibrator_of(asked, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
     calibrator.fit(*rows)
@@ -273,9 +263,9 @@ def calibrator_of(asked: Namespace, chosen: Method, *, n_columns: int, **options
     outer = [text.removeprefix(SAFE) for text in asked.set if text.startswith(SAFE)]
     method, safe = chosen
     calibrator = _with_parameters(as_calibrator(method), inner, method)
-    if asked.notion and not isinstance(calibrator, BinaryCalibrator):
+    alone, calibrator = calibrator, for_classes(calibrator, n_columns, asked.notion)
+    if asked.notion and calibrator is alone:
         raise ValueError(f"--notion belongs to methods of one score; {method!r} maps all classes. Leave it out.")
-    calibrator = for_classes(calibrator, n_columns, asked.notion)
     if safe and method == "safe":
         must = "--safe must stand beside a method that it makes safe"
         refuse(must, got="--method safe", hint="Leave one of them out")

@@ -130,6 +130,11 @@ class Forecast(ForecastTable):
             "input": self.input if prob is None else "probability",
         }
 
+    def to_fit(self, asked: Namespace) -> tuple[tuple[Any, ...], list[Any] | None, int]:
+        """Return what a calibrator is fitted to, the classes of the columns and how many; ``--other`` is compared with it."""
+        warn_beside_other_rows(self)
+        return (self.values, self.y_true, self.weight), self.classes, len(self.forecast_columns)
+
     def problem(self, prob: Any = None) -> Problem:
         """Return what the figures of a forecast are of: logits stay logits, whose log loss is exact."""
         return as_problem(**self.rows(prob))
@@ -247,6 +252,12 @@ class ForecastStream:
     def rows(self, prob: Any = None) -> dict[str, Any]:
         """Return the arguments of a function of the library that say what the rows are."""
         return {"y_true": self.predictions}
+
+    def to_fit(self, asked: Namespace) -> tuple[tuple[Any, ...], list[Any] | None, int]:
+        """Return what a calibrator is fitted to, and the number of columns, which one column of lists may hold."""
+        hint = "Pass --sample N, to fit to some of the rows and to compare these"
+        left_out("--other", asked.other, "with files that are read in batches", hint=hint)
+        return (self.predictions,), None, self.n_classes if self.n_classes > 2 else len(self.forecast_columns)
 
     def problem(self) -> Problem:
         """Return the problem of the first rows."""

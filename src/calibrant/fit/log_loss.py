@@ -363,7 +363,7 @@ class Recalibration:
             return float("inf") if occurred else float("-inf")
         rate = np.log(occurred) - np.log(weight - occurred)
         # At the ends of the bracket every row is on one side of the rate; a little more covers rounding.
-        low, high = (rate - x + side * (1.0 + 1e-12 * abs(x)) for x, side in ((self.x[-1], -1.0), (self.x[0], 1.0)))
+        low, high = [rate - x + side * (1.0 + 1e-12 * abs(x)) for x, side in ((self.x[-1], -1.0), (self.x[0], 1.0))]
 
         def excess(a: float) -> float:  # sums of small errors: a sum of probabilities less the events would lose them
             return float((self.total - self.events) @ expit(self.x + a) - self.events @ expit(-self.x - a))

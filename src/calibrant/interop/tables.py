@@ -23,6 +23,7 @@ import numpy as np
 
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels, bare, classes_named
+from calibrant._core.checks import by_name
 from calibrant.exceptions import warn
 from calibrant.interop.columns import (
     Array,
@@ -118,10 +119,10 @@ def table_of(records: list[Record]) -> FileTable:
 
 
 def _parts(value: Any, name: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, list) and len(value) > MOST_PARTS:
-        yield name, json.dumps(value, ensure_ascii=False)
-    elif isinstance(value, (dict, list)):
-        for part, one in value.items() if isinstance(value, dict) else enumerate(value):
+    if isinstance(value, list):
+        value = dict(enumerate(value)) if len(value) <= MOST_PARTS else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        for part, one in value.items():
             yield from _parts(one, f"{name}.{part}" if name else str(part))
     else:
         yield name, value
@@ -150,8 +151,8 @@ def read_tensors(path: Path) -> FileTable:
     except ImportError as error:
         raise ImportError("reading tensors needs torch; it is not installed. pip install torch") from error
     found = torch.load(path, map_location="cpu", weights_only=True)
-    named = {"tensor": found} if isinstance(found, torch.Tensor) else found
-    if not isinstance(named, Mapping) or not all(isinstance(one, torch.Tensor) for one in named.values()):
+    named = by_name(found, "tensor")
+    if not all(isinstance(one, torch.Tensor) for one in named.values()):
         raise ValueError("it must hold a dict of tensors by their names, such as label and logits")
     exact = (torch.float64, torch.float32)
     plain = {

@@ -34,7 +34,7 @@ from calibrant.binning.bins import Ordered
 from calibrant.exceptions import warn
 from calibrant.fit.isotonic import Corp, base_rate, corp_terms, isotonic_fit, isotonic_fit_of, overfit_draws
 from calibrant.metrics.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
-from calibrant.metrics.kinds import Impossible, LogLoss, MeanLogLoss, MeanOfRows, Own, YProb, YTrue, warn_impossible
+from calibrant.metrics.kinds import Impossible, LogLoss, MeanLogLoss, MeanOfRows, Own, YProb, YTrue
 from calibrant.notions import NotionLike, as_notion, single_problem
 from calibrant.sums import RowScore
 
@@ -295,7 +295,7 @@ def corp_of(ordered: Ordered, score: checks.EventScore) -> Corp:
 
 ClassScore = Callable[[FloatArray, IntArray], FloatArray]
 
-LOSSES: Mapping[str, RowScore] = {"brier": squared_losses, "log": LogLoss()}
+SCORES: Mapping[str, MeanOfRows] = {"brier": MeanOfRows("brier", "", "", per_row=squared_losses), "log": NLL}
 
 
 @dataclass(frozen=True)
@@ -415,13 +415,13 @@ def calibration_refinement(
     >>> calibration_refinement([0, 0, 0, 1], [[0.9, 0.1]] * 4)
     Decomposition(brier 0.42 = 0.045 calibration + 0.375 refinement)
     """
-    losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
-    warn_impossible(losses, problem)
+    mean, problem = _as_mean(score), as_simplex(as_problem(y_true, y_prob, **data))
+    mean.warn_impossible(problem)
     group, n_classes = same_rows(problem.prob), problem.classes.size
     occurred = np.bincount(group * n_classes + problem.label, problem.weight, (group.max() + 1) * n_classes)
     frequency: FloatArray = occurred.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
-    total = _mean(losses, problem)
-    refinement = _mean(losses, replace(problem, forecast=Forecast(frequency[group])))
+    total = _mean(mean.losses, problem)
+    refinement = _mean(mean.losses, replace(problem, forecast=Forecast(frequency[group])))
     terms = (("calibration", checks.divergence(total, refinement)), ("refinement", refinement))
     return Decomposition(checks.score_name(score), total, terms)
 
@@ -477,21 +477,21 @@ def epistemic_irreducible(
     """
     if isinstance(y_true, InBatches):
         refuse_rows("a decomposition by known probabilities")
-    losses, problem = _as_losses(score), as_simplex(as_problem(y_true, y_prob, **data))
+    mean, problem = _as_mean(score), as_simplex(as_problem(y_true, y_prob, **data))
     if data.get("pos_label") is not None and np.ndim(y_prob) == 2:
         # All classes are measured, in the order of the columns of the posterior.
         problem = as_simplex(as_problem(y_true, y_prob, **(data | DataOptions(pos_label=None))))
-    warn_impossible(losses, problem)
+    mean.warn_impossible(problem)
     values, shape = checks.as_numbers("posterior", posterior), np.shape(y_prob)
     must = f"posterior must have the shape of y_prob, {shape}"
     checks.require(values.shape == shape, must, value=values.shape, hint="Pass a true probability for each")
     known = as_forecast(values, input="probability", name="posterior", remedies=OF_PROBABILITIES).values
     counted = as_weights(data.get("sample_weight"), len(values)).values > 0
     truth = replace(problem, forecast=Forecast(known[counted]))
-    _warn_ruled_out(losses, problem, truth.prob)
-    irreducible = _expected(losses, truth, truth.prob)
-    epistemic = checks.divergence(_expected(losses, problem, truth.prob), irreducible)
-    total = _mean(losses, problem)
+    _warn_ruled_out(mean, problem, truth.prob)
+    irreducible = _expected(mean.losses, truth, truth.prob)
+    epistemic = checks.divergence(_expected(mean.losses, problem, truth.prob), irreducible)
+    total = _mean(mean.losses, problem)
     chance = total - (epistemic + irreducible)
     terms = (("epistemic", epistemic), ("irreducible", irreducible), ("chance", chance))
     return Decomposition(checks.score_name(score), total, terms)
@@ -508,10 +508,10 @@ def same_rows(table: FloatArray) -> IntArray:
     return group
 
 
-def _as_losses(score: str | ClassScore) -> RowScore:
+def _as_mean(score: str | ClassScore) -> MeanOfRows:
     if not callable(score):
         function = "Pass a function of (probabilities, column numbers of the true classes)"
-        return LOSSES[checks.choice("score", score, LOSSES, also=" or a function", hint=function)]
+        return SCORES[checks.choice("score", score, SCORES, also=" or a function", hint=function)]
 
     def own_losses(problem: SimplexProblem) -> FloatArray:
         losses = np.asarray(score(problem.prob, problem.label), dtype=np.float64)
@@ -520,12 +520,12 @@ def _as_losses(score: str | ClassScore) -> RowScore:
         checks.require(losses.shape == (problem.size,), must, got=f"shape {losses.shape}", hint=hint)
         return losses
 
-    return own_losses
+    return MeanOfRows("", "", "", per_row=own_losses)
 
 
-def _warn_ruled_out(losses: RowScore, problem: SimplexProblem, posterior: FloatArray) -> None:
+def _warn_ruled_out(mean: MeanOfRows, problem: SimplexProblem, posterior: FloatArray) -> None:
     """Warn of expected log losses that are infinite unless clipped, whichever class occurred."""
-    if not isinstance(losses, LogLoss) or problem.forecast.is_logit:
+    if mean.impossible(problem) is None or problem.forecast.is_logit:
         return
     if n := int(((problem.prob <= 0) & (posterior > 0)).any(axis=1).sum()):
         warn(

@@ -289,7 +289,7 @@ def most_of_none(rows: float, level: float) -> float:
 
 def interval_of_mean(value: float, error: float, skewness: float, level: float) -> Estimate:
     """Return a mean between its quantiles."""
-    lower, upper = (quantile_of_mean(value, error, skewness, share) for share in (level / 2.0, 1.0 - level / 2.0))
+    lower, upper = [quantile_of_mean(value, error, skewness, share) for share in (level / 2.0, 1.0 - level / 2.0)]
     return Estimate(value, min(lower, value), max(upper, value))
 
 
@@ -418,8 +418,8 @@ def draws_from_sums(problem: Problem, *notions: Notion) -> bool:
     weights, is_streamed = problem.weights, is_unread(problem)
     if is_streamed and not weights.is_unit:
         return False
-    known = all(n.one_score_a_row or named(type(n)) is not None for n in notions)
-    return known and (is_streamed or (weights.are_counts and MOST_BY_ROW < weights.total < MOST_DRAWN))
+    are_many = is_streamed or (weights.are_counts and MOST_BY_ROW < weights.total < MOST_DRAWN)
+    return are_many and all(n.one_score_a_row or named(type(n)) is not None for n in notions)
 
 
 def cells(problem: SimplexProblem, notion: Notion, binning: Binning, sums: Sums | None = None) -> Cells:
@@ -513,10 +513,10 @@ def consistent_deviations(
     events = iter(
         _events_by_row(problem, [table.of for table in by_row], [t.weight.size for t in by_row], n_resamples, rng)
     )
-    found = (
+    found = [
         next(events) if table.moments is None else _events_by_cell(table.moments, table.kept, n_resamples, rng)
         for table in tables
-    )
+    ]
     return [table.scale * (own - table.expected) for table, own in zip(tables, found, strict=True)]
 
 

@@ -118,12 +118,6 @@ class LogLoss:
         return Impossible(round(events), weights.n_rows, self.clip)
 
 
-def warn_impossible(losses: object, problem: Problem) -> None:
-    """Warn of impossible events that occurred; a score that is no log loss has nothing to say."""
-    if isinstance(losses, LogLoss):
-        losses.impossible(problem).warn()
-
-
 # What a metric is: one object, declared once, that answers for its value, its noise and its interval
 
 
@@ -589,7 +583,7 @@ class ThroughLens(Metric):
 
     def of_sums(self, sums: Sums, problem: Problem, binning: BinningLike = None, notion: NotionLike = None) -> float:
         """Return the size."""
-        return self.residuals(problem, binning, notion).with_sums(sums).value
+        return self.residuals(problem, binning, notion).value_of(sums)
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Return the size, and those of drawn labels."""
@@ -599,8 +593,8 @@ class ThroughLens(Metric):
         """Compare the size with the noise, which metrics share; or measure it anew on each draw."""
         seen = setting.residuals[self.name]
         if seen.has_fixed_cells:
-            return seen.estimate(setting.noise[seen.table], setting.resampling)
-        return seen.estimate_anew(setting.resampling, setting.progress)
+            return seen.estimate(setting.noise[seen.table], setting.resampling, setting.sums)
+        return seen.estimate_anew(setting.resampling, setting.progress, setting.sums)
 
     def difference(self, a: Problem, b: Problem | None, n_resamples: int, rng: np.random.Generator) -> Difference:
         """Return the difference; of a debiased metric that of the squares, with the standard error of the jackknife."""
@@ -684,7 +678,7 @@ def estimates(
         Bootstrap(problem.weights, resampling.n_resamples, resampling.rng),
         progress,
         notion,
-        {name: seen.with_sums(sums) for name, seen in known.items()},
+        known,
         sums=sums,
     )
     setting.draw_noise()

@@ -103,7 +103,7 @@ class Noise:
         found = along(self.cells.gap)
         if sizes.shrinks and ((self.cells.gap < 0.0) != (reach < 0.0)).any():
             found = replace(found, other=partial(along, reach))
-        stretched = multiples(self.cells.gap + TINY * reach, found.null)
+        stretched = multiples(self.cells.gap + TINY * reach, found.sizes[0])
         return replace(found, seen=lambda: _observed(sizes, self._by_rates(stretched)), grain=self._grain(sizes))
 
     def _grain(self, sizes: Sizes) -> float:
@@ -303,25 +303,24 @@ class Residuals:
     """The residuals of a problem, seen through a lens under a notion, and their ``size``: a calibration error.
 
     Where the bins depend on the outcomes there are no fixed cells, and a loss that is any function is no size of deviations:
-    then the error is measured anew on each draw of labels. ``sums`` are those of the problem, where they are known already.
+    then the error is measured anew on each draw of labels.
     """
 
     problem: Problem
     notion: Notion
     lens: Lens
     size: Size
-    sums: Sums | None = None
-
-    def with_sums(self, sums: Sums) -> Residuals:
-        """Return the same with sums that were scanned for several metrics; one that needs the rows is as it was."""
-        return self if self.size.of_table is None else replace(self, sums=sums)
 
     @cached_property
     def value(self) -> float:
         """The error."""
-        if self.sums is not None and self.size.of_table is not None:
-            return self.size.of_table(self.sums.of(*self.table))
         return error_through(self.problem, self.notion, self.lens, self.size)
+
+    def value_of(self, sums: Sums | None) -> float:
+        """Return the error, from sums that were scanned for several metrics where it needs no rows."""
+        if sums is None or self.size.of_table is None:
+            return self.value
+        return self.size.of_table(sums.of(*self.table))
 
     @cached_property
     def table(self) -> tuple[Notion, Binning]:
@@ -365,22 +364,22 @@ class Residuals:
         deviations = bootstrap_deviations(as_simplex(self.problem), table, bootstrap)
         return self.sizes(table)(table.deviation + deviations)
 
-    def estimate(self, noise: Noise, resampling: Resampling) -> Estimate:
+    def estimate(self, noise: Noise, resampling: Resampling, sums: Sums | None) -> Estimate:
         """Compare the value with noise in fixed cells. The exact value replaces that in groups or the plug-in."""
-        law = noise.law(self.sizes(noise.cells))
+        value, law = self.value_of(sums), noise.law(self.sizes(noise.cells))
         floor = self.size.floor(law.null)
-        found = replace(law.estimate(resampling.level, self.value), noise_floor=floor)
+        found = replace(law.estimate(resampling.level, value), noise_floor=floor)
         if not self.size.is_debiased:
             return found
         lower, upper = found.interval
-        return replace(found, lower=min(lower, self.value), upper=max(upper, self.value), debiased=self.value)
+        return replace(found, lower=min(lower, value), upper=max(upper, value), debiased=value)
 
-    def estimate_anew(self, resampling: Resampling, progress: Progress) -> Estimate:
+    def estimate_anew(self, resampling: Resampling, progress: Progress, sums: Sums | None) -> Estimate:
         """Measure the error on each draw of labels; the interval is value -+ noise.
 
         That rests on the triangle inequality, which a share of rejections does not obey: such an error has no interval.
         """
-        value, null = self.value, self._redrawn(resampling.n_resamples, resampling.rng, progress)
+        value, null = self.value_of(sums), self._redrawn(resampling.n_resamples, resampling.rng, progress)
         floor, pvalue, least = float(null.mean()), pvalue_of(value, null), least_pvalue_of(null)
         if self.size.counts_rows:
             return Estimate(value, None, None, noise_floor=floor, pvalue=pvalue, least_pvalue=least)
@@ -512,10 +511,8 @@ class Setting:
         # A column has other roundings as two: where rows are placed in cells, sums have to be of the same numbers.
         known = self.sums if simplex is self.problem or draws_from_sums(simplex) else None
         for has_bins in (True, False):
-            fixed = (
-                seen for seen in self.residuals.values() if seen.has_fixed_cells and seen.lens.has_bins == has_bins
-            )
-            pairs = sorted({seen.table for seen in fixed}, key=repr)
+            kind = [seen for seen in self.residuals.values() if seen.lens.has_bins == has_bins]
+            pairs = sorted({seen.table for seen in kind if seen.has_fixed_cells}, key=repr)
             if pairs:
                 tables = [cells(simplex, *pair, known) for pair in pairs]
                 found = noise_of(simplex, tables, n, rng, None if has_bins else self.bootstrap)

@@ -56,9 +56,9 @@ OF_A_TABLE = (ClassWise, TopLabel, Confidence)
 
 def has_loops(problem: Problem, notion: Notion, binning: Binning, *, noise: bool) -> bool:
     """Whether there is a compiled loop over whole rows for a notion and a binning, with strata or without."""
-    if isinstance(problem, BinaryProblem) or type(notion) not in (OF_A_TABLE if noise else (ClassWise,)):
+    if type(notion) not in (OF_A_TABLE if noise else (ClassWise,)):
         return False
-    prob = problem.forecast.as_given
+    prob = as_simplex(problem).forecast.as_given
     return (noise or prob.flags.c_contiguous) and has_loop(problem, prob.size, binning)
 
 
@@ -242,6 +242,18 @@ class UnreadSimplex(OfBatches, SimplexProblem):  # type: ignore[override]
             return None
         return replace(self.totals, plan=plan, cells=tuple(found), scores=np.zeros((0, plan.powers)))
 
+    def scans(self, plans: Sequence[Plan]) -> tuple[Sums, ...]:
+        """Return the sums of several plans; rows are read once for all of them."""
+        fitted = [plan.fitted_to(self) for plan in plans]
+        on_cells = [on_fixed_cells(plan, self) for plan in fitted]
+        found = [sums for plan in on_cells if (sums := self.read_before(plan)) is not None]
+        if len(found) < len(plans):
+            read = self.predictions.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in on_cells))
+            found = [replace(sums, plan=plan) for sums, plan in zip(read, on_cells, strict=True)]  # workers have copies
+            for sums in found:
+                self.keep(sums)
+        return tuple(recut(sums, plan, self) for sums, plan in zip(found, fitted, strict=True))
+
     def cells(self, notion: Notion) -> BinTable:
         """Return the cells of the fine grid of each problem of a notion; rows are read for them once."""
         return scan(self, Plan.of_cells([fine_pair(self, notion)])).cells[0]
@@ -287,11 +299,11 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
         rows, weight = int(one.bins.count.sum()), float(one.bins.weight.sum())
         return Sums(Plan(), rows, weight, one.weights, 2, (), np.zeros((0, 3)))
 
-    def scanned(self, plan: Plan) -> Sums:
+    def scans(self, plans: Sequence[Plan]) -> tuple[Sums, ...]:
         """Return the sums over bins of this problem, of those of all problems, for which rows are read once."""
-        asked = replace(plan, cells=tuple((self.notion, binning) for _, binning in plan.cells))
-        cells = tuple(BinTable.of([own[self.index]]) for own in scan(self.whole, asked).cells)
-        return replace(self.totals, plan=plan, cells=cells)
+        asked = [replace(plan, cells=tuple((self.notion, binning) for _, binning in plan.cells)) for plan in plans]
+        found = [[BinTable.of([own[self.index]]) for own in sums.cells] for sums in self.whole.scans(asked)]
+        return tuple(replace(self.totals, plan=of, cells=tuple(own)) for of, own in zip(plans, found, strict=True))
 
     def summed_parts(self, notion: Any) -> Iterator[BinaryProblem]:
         """Return this problem with scores rounded to cells, whatever the notion of one event."""
@@ -435,14 +447,13 @@ def scan(problem: Problem | InBatches, plan: Plan, *, first: int | Numbers = 0) 
         Those of no rows are neutral: other sums plus them are the other sums.
     """
     if isinstance(problem, InBatches):
-        return scans(problem if is_unread(problem) else UnreadSimplex(problem), plan)[0]
-    if problem.size == 0:
+        return (problem if is_unread(problem) else UnreadSimplex(problem)).scans([plan])[0]
+    if (n := problem.size) == 0:
         return Sums.of_no_rows(plan)
-    plan, n = plan.fitted_to(problem), problem.size
-    numbers = n * problem.classes.size
+    plan, numbers = plan.fitted_to(problem), n * problem.classes.size
     if plan.cells and numbers > CHUNK and pays(numbers, SAVED_OF_STRATA if plan.noise else SAVED):
         import calibrant._kernels.sums  # noqa: F401 - what reads rows uses what is loaded
-    by_row = tuple(pair for pair in plan.cells if type(pair[0]) in OF_A_ROW and type(pair[1]) is EqualWidth)
+    by_row = tuple([pair for pair in plan.cells if type(pair[0]) in OF_A_ROW and type(pair[1]) is EqualWidth])
     if n <= CHUNK or not (by_row or plan.scores):
         return _all_at_once(problem, plan, first)
 
@@ -506,19 +517,7 @@ class Several(tuple[Sums, ...]):
 
 def scans(problem: Problem, *plans: Plan) -> tuple[Sums, ...]:
     """Return the sums of several plans; rows that are read in batches are read once for all of them."""
-    if not is_unread(problem):
-        return tuple(scan(problem, plan) for plan in plans)
-    if isinstance(problem, UnreadPart):
-        return tuple(map(problem.scanned, plans))
-    fitted = [plan.fitted_to(problem) for plan in plans]
-    on_cells = [on_fixed_cells(plan, problem) for plan in fitted]
-    found = [sums for plan in on_cells if (sums := problem.read_before(plan)) is not None]
-    if len(found) < len(plans):
-        read = problem.predictions.reduce(lambda batch, at: Several(scan(batch, plan, first=at) for plan in on_cells))
-        found = [replace(sums, plan=plan) for sums, plan in zip(read, on_cells, strict=True)]  # workers have copies
-        for sums in found:
-            problem.keep(sums)
-    return tuple(recut(sums, plan, problem) for sums, plan in zip(found, fitted, strict=True))
+    return problem.scans(plans) if is_unread(problem) else tuple([scan(problem, plan) for plan in plans])
 
 
 def _cells(problem: Problem, asked: Sequence[Pair], noise: bool) -> tuple[BinTable, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
+from operator import is_
 from typing import Any, TypeVar
 
 import numpy as np
@@ -70,11 +71,11 @@ class Plan:
 
     def fitted_to(self, problem: Problem) -> Plan:
         """Return the plan with the notions decided, for all batches: fit it to one problem, and read each batch by it."""
-        fitted = [notion.fitted_to(problem) for notion, _ in self.cells]
-        if all(one is notion for one, (notion, _) in zip(fitted, self.cells, strict=True)):
+        notions = [notion for notion, _ in self.cells]
+        fitted = [notion.fitted_to(problem) for notion in notions]
+        if all(map(is_, fitted, notions)):
             return self
-        cells = zip(fitted, (binning for _, binning in self.cells), strict=True)
-        return replace(self, cells=tuple(cells))
+        return replace(self, cells=tuple(zip(fitted, [binning for _, binning in self.cells], strict=True)))
 
     @property
     def words(self) -> tuple[list[str], list[str], int]:
@@ -197,12 +198,12 @@ class BinTable(Sequence[BinnedProblem]):
         """The number of the problem of each bin."""
         return np.repeat(np.arange(len(self.names)), np.diff(self.starts))
 
-    @property
+    @cached_property
     def held(self) -> FloatArray:
         """Weight of the rows of each problem."""
         return np.add.reduceat(self.bins.weight, self.starts[:-1])
 
-    @property
+    @cached_property
     def factor(self) -> FloatArray:
         """What turns the weight of each bin into its part of the aggregate: share over weight of its problem; 0 of no rows."""
         own: FloatArray = self.shares / np.maximum(self.held, LEAST_WEIGHT)
