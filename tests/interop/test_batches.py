@@ -385,7 +385,6 @@ def lines(separator=",", decimal=".", label="{}", before="", note=()):
     return before + "".join(separator.join(row) + "\n" for row in [head, *rows])
 
 
-SEPARATORS = {"semicolons": ";", "tabs": "\t"}
 TEXTS = {
     "plain": lines(),
     "semicolons": lines(";", ","),
@@ -408,7 +407,7 @@ def test_any_csv_file_is_read_as_it_is_whole(name, tmp_path):
     whole, read = read_forecast(path), predictions(path, batch_rows=70)
     for found in (calibration_error(read), calibration_error(whole.y_true, whole.y_prob)):
         assert found == calibration_error(HAPPENED, STATED)
-    assert whole.table.separator == SEPARATORS.get(name, ",")
+    assert whole.table.separator == {"semicolons": ";", "tabs": "\t"}.get(name, ",")
     assert read.classes.tolist() == ([False, True] if name == "truth values" else [0, 1])
 
 

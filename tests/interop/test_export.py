@@ -368,11 +368,8 @@ def test_a_model_of_onnx_holds_no_table_that_it_does_not_use(calibrator):
     }
 
 
-SMOOTH = ["beta", "evidence-scaling", "matrix", "platt", "spline", "svs", "temperature"]
-
-
 @pytest.mark.parametrize("n_classes", [1, 4])
-@pytest.mark.parametrize("word", SMOOTH)
+@pytest.mark.parametrize("word", ["beta", "evidence-scaling", "matrix", "platt", "spline", "svs", "temperature"])
 def test_a_module_of_torch_has_the_gradient_of_the_map(word, n_classes):
     torch = pytest.importorskip("torch")
     label, X = rows(n_classes, "logit")

@@ -87,7 +87,6 @@ def test_a_wrong_cell_is_named_by_its_own_row(first, tmp_path):
 
 
 MIDNIGHT = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
-CENTS = [decimal.Decimal("0.10"), None, decimal.Decimal("12345678901234567.89")]
 COLUMNS = {
     "int64 with a gap": pa.array([2**53 + 1, None, 2**63 - 1]),
     "uint64": pa.array([2**64 - 1, 0, None], pa.uint64()),
@@ -101,7 +100,7 @@ COLUMNS = {
     "date": pa.array([dt.date(2024, 1, 1), None, dt.date(1, 1, 1)]),
     "time": pa.array([dt.time(1, 2, 3), None, dt.time(0)]),
     "duration": pa.array([dt.timedelta(1), None, dt.timedelta(0)]),
-    "decimal": pa.array(CENTS, pa.decimal128(20, 2)),
+    "decimal": pa.array([decimal.Decimal("0.10"), None, decimal.Decimal("12345678901234567.89")], pa.decimal128(20, 2)),
     "binary": pa.array([b"\x00", None, b""]),
     "list": pa.array([[1, 2], None, []]),
     "struct": pa.array([{"a": 1, "b": "x"}, None, {"a": 2, "b": None}]),

@@ -252,9 +252,8 @@ BODIES = {
 }
 
 
-NO_COUNTS = encode(np.empty(0, dtype=np.int64))
 DEEP = {"cells of": "sierpinski", "parameters": {"depth": 10**9}}
-OF_DEEP_CELLS = {"partition_": DEEP, "value_": encode(np.empty(0)), "count_": NO_COUNTS}
+OF_DEEP_CELLS = {"partition_": DEEP, "value_": encode(np.empty(0)), "count_": encode(np.empty(0, dtype=np.int64))}
 SIERPINSKI = {"method": "canonical-binning", "parameters": {}, "fitted": OF_DEEP_CELLS}
 OF_ONE_SCORE = to_document(FITTED["isotonic"]())["calibrator"]
 LONG = ["a" * 10**5, *map(str, range(999))]
@@ -415,17 +414,15 @@ def test_calibrators_inside_calibrators_have_an_end(depth, document):
         from_document(document | {"calibrator": held})
 
 
-CERTIFICATE = {"gradient_": 0.0, "n_iter_": 3}
-
-
 def many_classes(k):
     """Calibrators of many classes, as small as files make them."""
     line = {"method": "by-notion", "parameters": {"calibrator": "platt", "unseen": "identity"}}
     unserved = {"notion_": {"notion": "top-label", "parameters": {}}, "calibrators_": [None] * k, "pooled_": None}
     steps, ranks = encode(np.arange(k // 4) / k), encode(np.ones(k // 4, dtype=np.int64))
+    one_number = {"temperature_": 1.5, "gradient_": 0.0, "n_iter_": 3}
     of_steps = {"epsilon_": 0.1, "score_": steps, "value_": steps, "rank_": ranks}
     return {
-        "temperature": {"method": "temperature", "parameters": {}, "fitted": {"temperature_": 1.5, **CERTIFICATE}},
+        "temperature": {"method": "temperature", "parameters": {}, "fitted": one_number},
         "top-label": line | {"fitted": unserved},
         "scir": {"method": "scir", "parameters": {}, "fitted": of_steps},
     }

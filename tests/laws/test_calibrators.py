@@ -41,13 +41,12 @@ OF_TWO_CLASSES = {*BINARY, *(key for key in (*BY_NOTION, *WITH_GUARANTEE) if key
 ALL = {**CALIBRATORS, **BY_NOTION, **WITH_GUARANTEE}
 
 each = pytest.mark.parametrize("key", ALL)
-two_or_more = st.integers(2, 4)
 
 
 def forecast_for(data, key, **size):
     if data.draw(st.booleans(), label="one column"):
         return data.draw(columns(**size))
-    return data.draw(tables(n_classes=st.just(2) if key in OF_TWO_CLASSES else two_or_more, **size))
+    return data.draw(tables(n_classes=st.just(2) if key in OF_TWO_CLASSES else st.integers(2, 4), **size))
 
 
 @each

@@ -75,7 +75,6 @@ def test_an_unknown_word_is_refused_with_the_nearest_one():
 # Whatever stands in a file
 
 GONE = object()
-HUGE = 10**400
 EDITS = {
     "gone": GONE,
     "null": None,
@@ -87,7 +86,7 @@ EDITS = {
     "two": 2.0,
     "tiny": 5e-324,
     "great": 1e308,
-    "beyond floats": HUGE,
+    "beyond floats": 10**400,
     "beyond memory": 10**15,
     "spelled nan": {"number": "nan"},
     "spelled infinity": {"number": "inf"},
