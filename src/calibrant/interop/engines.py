@@ -20,7 +20,7 @@ from typing import Any, Generic, Literal, NamedTuple, get_args
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.border import Input
+from calibrant._core.border import Input, classes_by_name
 from calibrant._core.checks import choice, flag, left_out, refuse, whole
 from calibrant._core.rows import Problem, Rows, one_of
 from calibrant.calibrators.base import Calibrator
@@ -47,7 +47,7 @@ class Calibrated:
     def of(
         cls, calibrator: Calibrator, known: Iterable[str], prob: str | Sequence[str] | None, where: str
     ) -> Calibrated:
-        """Choose the columns as told, or by their names."""
+        """Choose the columns as told, or by their names; those of classes in the order of the classes."""
         is_logit = calibrator.input == "logit"
         found = columns_told(known, prob, is_logit=is_logit, where=where, label_optional=True)
         columns = found.forecast_columns
@@ -57,6 +57,8 @@ class Calibrated:
                 f"{where} gives {len(columns)} of {found.input}: {', '.join(map(repr, columns[:12]))}. Name them with prob=."
             )
         classes = calibrator.classes_ if len(columns) > 1 else calibrator.classes_[1:]
+        if (named := classes_by_name(calibrator.classes_, columns)) is not None:
+            columns = tuple(columns[named.index(one)] for one in classes.tolist())
         names = tuple(f"p_{one}" for one in classes) if is_logit else columns
         return cls(calibrator, columns, names)
 
