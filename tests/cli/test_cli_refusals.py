@@ -71,6 +71,7 @@ FILES = [
     (ASSESS, "label,p_0,p_1\n0,.5,.5\n1,.5,.6\n", r"sum to one within 0\.001; got 1\.1 in row 1.*--normalize"),
     (ASSESS, "label,p_0,p_1\n0,3.1,-.5\n", r"in \[0, 1\]; got 3\.1 at index \(0, 0\).*Here: --logit"),
     (ASSESS, "label,p_0,p_1\n0,97,3\n", r"in \[0, 1\]; got 97 at index \(0, 0\).*Here: --percent\."),
+    (f"{COMPARE} --percent", KEYS.replace("0.", ""), r"all forecasts; got at most 0\.7 in keys\.csv, 7 in f\.csv"),
     (ASSESS, "label,p_0,p_1\n0,7,3\n", r"in \[0, 1\]; got 7 at index \(0, 0\).*Here: --normalize\."),
     (ASSESS, "label,p_0,p_1\n0,.5,.5\n2,.5,.5\n", r"names of columns; got 2 .*--classes"),
     (ASSESS, "label,p_cat,p_dog\nCat,.5,.5\n", r"names of columns; got 'Cat' .*--classes"),
