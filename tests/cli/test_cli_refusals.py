@@ -172,7 +172,6 @@ WORDS = [
     ("test good.csv --tests kernel --resamples 9 --fail-below .01", r"1/10 = 0\.1 \(kernel\)\. Pass --resamples 100"),
     ("compare keys.csv good.csv --over label", "one forecast must be given with --over; got keys, good"),
     ("compare keys.csv good.csv --every month", "--every"),
-    ("compare keys.csv --calibrators platt --by key,key", "columns of --by must have names that differ"),
     ("compare good.csv good2.csv --names a,", "each file needs a name of its own"),
     ("compare good.csv --forecasts p_0,p_0", "several columns, each once"),
     ("compare good.csv --forecasts p_0,none", "'none'"),
