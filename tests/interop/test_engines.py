@@ -303,6 +303,8 @@ def test_calibrated_logits_are_named_by_their_classes(frame):
         calibrated(of_polars(frame), calibrator)
     with pytest.raises(TypeError, match=r"source must be an object of Dask, Spark, DuckDB or polars; got DataFrame"):
         calibrated(frame, calibrator)
+    with pytest.raises(TypeError, match="must be a fitted calibrator; got 'platt'"):
+        calibrated(of_polars(frame), "platt")
 
 
 # A session of Spark for the tests that need one, where it is installed

@@ -122,7 +122,7 @@ UNSAVED = [
     (lambda: CalibratedClassifier(GaussianNB()), NotFittedError, "not fitted yet"),
     (lambda: Unregistered().fit(PROB[:, 0], TRUTH == 0), TypeError, r"must be a .*; got Unregistered\. "),
     (lambda: ByNotion(Unregistered(), "class-wise").fit(PROB, TRUTH), TypeError, r"must be a .*; got Unregistered\. "),
-    (lambda: LogisticRegression().fit(PROB, TRUTH), TypeError, r"must be a .*; got LogisticRegression\. "),
+    (lambda: LogisticRegression().fit(PROB, TRUTH), TypeError, "must be a fitted calibrator; got LogisticRegression"),
     (lambda: by_notion(Last()), TypeError, r"and notions, .* that are registered; got Last\("),
     (
         lambda: SafeCalibrator(random_state=np.random.RandomState(0)).fit(PROB, TRUTH),

@@ -15,7 +15,7 @@ from operator import add
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Generic, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -29,8 +29,12 @@ from calibrant.interop import sources
 from calibrant.interop.arrow_batches import Batches, Chosen, Columns, Decoding, Piece, blocks_of, columns_told
 from calibrant.interop.columns import first_line, require_arrow
 from calibrant.interop.readers import Damaged
+from calibrant.interop.save import parts_of
 from calibrant.sums.draws import Numbers, RowSample
 from calibrant.sums.reading import FEW, M, Predictions, Read
+
+if TYPE_CHECKING:
+    from calibrant.calibrators.classifier import CalibratedClassifier
 
 # Calibrated probabilities in the place of predictions, table by table
 
@@ -719,14 +723,16 @@ def predictions(
     return sources.OfColumns(tables, chosen.columns(tables.names, tables.where), chosen)
 
 
-def calibrated(source: Any, calibrator: Calibrator, *, prob: str | Sequence[str] | None = None) -> Any:
+def calibrated(
+    source: Any, calibrator: Calibrator | CalibratedClassifier, *, prob: str | Sequence[str] | None = None
+) -> Any:
     """Calibrate the predictions that an engine holds, and leave them there.
 
     Parameters
     ----------
     source : object of an engine
         A data frame of Dask or Spark, a relation of DuckDB, or a lazy frame of polars.
-    calibrator : Calibrator
+    calibrator : Calibrator or CalibratedClassifier
         A calibrator that was fitted.
     prob : str or sequence of str, optional
         The columns of the predictions, as in `calibrant.predictions`. By default they are found by their names.
@@ -750,4 +756,4 @@ def calibrated(source: Any, calibrator: Calibrator, *, prob: str | Sequence[str]
         must = "source must be an object of Dask, Spark, DuckDB or polars"
         hint = "Rows in memory are calibrated by calibrator.calibrate(y_prob), and files by the command calibrant apply"
         refuse(must, got=f"{type(source).__name__}", hint=hint, error=TypeError)
-    return engine.calibrated(source, calibrator, prob)
+    return engine.calibrated(source, parts_of(calibrator)[0], prob)
