@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 from sklearn.linear_model import LogisticRegression
 from strategies import columns
 
-from calibrant import assess, calibration_intercept, calibration_slope
+from calibrant import assess, calibration_intercept, calibration_slope, measure
 from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit import minimise as newton
@@ -95,6 +95,7 @@ def test_exact_logits_are_not_clipped():
     label = np.array([0, 1, 0, 1, 0, 1])
     peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(z[:, None] / 50, label)
     assert calibration_slope(label, z, input="logit") == pytest.approx(peer.coef_[0, 0] / 50, rel=1e-7)
+    assert measure(label, z, input="logit", metrics=NAMES[:1]) == {NAMES[0]: calibration_slope(label, z, input="logit")}
     assert calibration_slope(label, expit(z)) != pytest.approx(peer.coef_[0, 0] / 50, rel=1e-3)
     # The two rows nearest to 0 decide:  exp(a - 40) = exp(-a - 38).
     shift = calibration_in_the_large([0, 1, 0, 1], [-40.0, 38.0, -60.0, 50.0], input="logit")

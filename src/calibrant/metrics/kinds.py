@@ -383,8 +383,10 @@ class Own(Metric):
         return self._called(problem, as_simplex(problem).label, **own)
 
     def _called(self, problem: Problem, label: IntArray, **own: object) -> float:
-        """Call the function with labels as column numbers."""
-        return float(self.target(label, problem.as_given, **problem.weights.keyword, **own))
+        """Call the function with labels as column numbers; one of somebody else has probabilities."""
+        is_logit = problem.is_logit and self.estimator is not None
+        values, form = (problem.values, {"input": "logit"}) if is_logit else (problem.as_given, {})
+        return float(self.target(label, values, **form, **problem.weights.keyword, **own))
 
 
 def metrics() -> Iterator[Metric]:

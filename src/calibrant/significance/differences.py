@@ -437,11 +437,13 @@ def _mixed(one: Problem, other: Problem, swap: BoolArray) -> Problem:
     """Return ``one`` with the forecasts of ``other``, and the labels where they are its own, where ``swap`` says so."""
     if isinstance(one, BinaryProblem) and isinstance(other, BinaryProblem):
         outcome = np.where(swap, other.outcome, one.outcome)
-        return replace(one, score=np.where(swap, other.score, one.score), outcome=outcome, logit=None)
+        logit = None if one.logit is None or other.logit is None else np.where(swap, other.logit, one.logit)
+        return replace(one, score=np.where(swap, other.score, one.score), outcome=outcome, logit=logit)
     first, second = as_simplex(one), as_simplex(other)
     label = np.where(swap, second.label, first.label)
-    prob = np.where(swap[:, None], second.forecast.as_given, first.forecast.as_given)
-    return replace(first, forecast=Forecast(prob, precision=first.precision), label=label)
+    is_logit = first.is_logit and second.is_logit and first.classes.size == 2  # those of an event say more
+    values = np.where(swap[:, None], *(each.values if is_logit else each.as_given for each in (second, first)))
+    return replace(first, forecast=Forecast(values, is_logit, first.precision), label=label)
 
 
 def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> float:
