@@ -47,8 +47,9 @@ FITTED = {
 
 
 def by_notion(notion, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", calibrant.exceptions.CalibrationWarning)  # the part without rows
+    with warnings.catch_warnings(
+        action="ignore", category=calibrant.exceptions.CalibrationWarning
+    ):  # the part without rows
         return ByNotion(IsotonicCalibration(interpolate=True), notion, **options).fit(PROB, TRUTH)
 
 

@@ -320,8 +320,7 @@ def counted(n, of):
 
 
 def calmly(function, *data, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
         return function(*data, **options)
 
 

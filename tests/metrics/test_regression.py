@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 from sklearn.linear_model import LogisticRegression
 from strategies import columns
 
-from calibrant import assess, calibration_intercept, calibration_slope, measure
+from calibrant import assess, calibration_intercept, calibration_slope, measure, paired_test
 from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit import minimise as newton
@@ -111,13 +111,20 @@ def test_a_row_that_outweighs_all_others_leaves_a_number():
 def test_certain_rows_that_are_wrong_are_counted_and_the_figure_without_them_stands_beside_it(figure):
     label, prob = sample(2000)
     prob[:178] = 1.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         rest = figure(label[178:], prob[178:])
         figure(np.append(label[178:], [0, 1]), np.append(prob[178:], [0.0, 1.0]))  # certain rows that are right
     wrong = (label[:178] == 0).sum()
     with pytest.warns(CalibrationWarning, match=f"got {wrong} in 2000 rows .* and {rest:.4g} without") as found:
         figure(label, prob)
+    assert len(found) == 1
+
+
+def test_forecasts_that_certain_wrong_rows_rule_are_named_once():
+    label, prob = sample(200)
+    prob[:9] = 1.0 - label[:9]
+    with pytest.warns(CalibrationWarning, match="^prob_b: calibration slope depends .* got 9 in 200") as found:
+        paired_test(label, 0.5 * prob + 0.25, prob, metric="calibration-slope", n_resamples=9)
     assert len(found) == 1
 
 

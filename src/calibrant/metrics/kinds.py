@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -352,6 +353,14 @@ class Own(Metric):
     def value(self, problem: Problem) -> float:
         """Call the function."""
         return self._asked(problem)
+
+    def warn_impossible(self, problem: Problem, name: str = "") -> None:
+        """Let the function say where it is not defined, or ruled by a few rows."""
+        if self.may_be_undefined:
+            with warnings.catch_warnings(action="always", record=True) as said:
+                self.value(problem)
+            for one in said:
+                warn(f"{name}: {one.message}")
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Call the function with drawn labels."""
