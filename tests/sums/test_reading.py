@@ -17,7 +17,7 @@ from calibrant._core.rows import Approximate, Unit
 from calibrant.binning import BoundedIsotonic, FineGrid, Isotonic, PointsPerBin
 from calibrant.binning import bins as fine_grid
 from calibrant.calibrators.base import one_score
-from calibrant.curves import class_errors
+from calibrant.curves import class_errors, corp_curve
 from calibrant.decisions import decision_curve
 from calibrant.interop.arrow_batches import Batches, Block, Piece
 from calibrant.metrics import kernel_calibration_error
@@ -267,6 +267,8 @@ def test_decimals_and_edges_stay_on_their_side(kind):
 def test_weights_of_cells_are_rows_only_where_each_is_one():
     unit = Unit(are_counts=True, rows_per_weight=1.0)
     assert [SummedWeights(np.array(own), of_whole=unit).are_rows for own in ([1.0, 1.0], [2.0, 1.0])] == [True, False]
+    with pytest.raises(ValueError, match=r"got fractions, of which cells know the sums alone\. Take a sample"):
+        corp_curve(as_read([0, 1], [0.2, 0.7], [0.5, 0.25]))
 
 
 # Metrics that need all scores
