@@ -94,6 +94,8 @@ def test_what_needs_all_rows_says_how_to_sample_them():
 def test_what_is_said_twice_is_refused():
     with pytest.raises(TypeError, match=r"y_prob must be left out beside predictions"):
         calibration_error(Batches([(LABEL, PROB)]), PROB)
+    with pytest.raises(TypeError, match=r"input, rows must be left out beside predictions"):
+        calibration_error(Batches([(LABEL, PROB)]), input="logit", rows="percent")
     with pytest.raises(TypeError, match=r"y_prob must be given beside y_true"):
         calibration_error(LABEL)
     with pytest.raises(ValueError, match=r"at least one row"):
