@@ -163,8 +163,7 @@ def test_counts_are_repeated_rows(calibrators):
     y, a, b = three(7, 400)
     count = np.random.default_rng(0).integers(0, 4, 400)
     again = np.repeat(np.arange(400), count)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
         one = compare(y, {"a": a, "b": b}, sample_weight=count, calibrators=calibrators)
         other = compare(y[again], {"a": a[again], "b": b[again]}, calibrators=calibrators)
     assert one.n_rows == other.n_rows == count.sum()

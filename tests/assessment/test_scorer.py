@@ -68,8 +68,7 @@ def test_the_event_is_the_one_that_is_named(event):
 
 def test_a_class_that_is_absent_from_a_fold_is_no_error():
     # Each fold holds one class, and its model has seen the two others.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the log loss of probability 0
+    with warnings.catch_warnings(action="ignore"):  # the log loss of probability 0
         scoring = {"ece": scorer("ece"), "acc": scorer("accuracy")}
         found = cross_validate(GaussianNB(), X, WORDS, cv=KFold(3), scoring=scoring, error_score="raise")
     assert found["test_acc"].tolist() == [0.0, 0.0, 0.0]

@@ -330,8 +330,7 @@ def test_impossible_events_are_counted():
     with pytest.warns(CalibrationWarning) as theirs:
         assert str(found) == str(assess(*rows, n_resamples=20))
     assert str(ours[0].message) == str(theirs[0].message)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         endless = assess(cut(rows), n_resamples=20, clip=0.0)["nll"]
         assert endless.lower == endless.upper == log_loss(cut(rows), clip=0.0) == np.inf
 

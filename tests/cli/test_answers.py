@@ -93,11 +93,11 @@ def test_models_of_one_file_are_compared(shell):
 
 
 def test_columns_of_one_file_are_forecasts_of_the_same_rows(shell):
-    write_table("beside.csv", {"y": Y.astype(int), "old": P**2, "new": P})
-    document = shell.json("compare", "beside.csv", "--forecasts", "old,new", "--label", "y")
-    expected = compare(Y, {"old": P**2, "new": P})
+    write_table("beside.csv", {"y": Y.astype(int), "old, 8b": P**2, "new": P})
+    document = shell.json("compare", "beside.csv", "--forecasts", '"old, 8b",new', "--label", "y")
+    expected = compare(Y, {"old, 8b": P**2, "new": P})
     found = {one["name"]: one["value"] for one in document["candidates"]}
-    assert found == {name: pytest.approx(expected[name].value, rel=1e-12) for name in ("old", "new")}
+    assert found == {name: pytest.approx(expected[name].value, rel=1e-12) for name in ("old, 8b", "new")}
 
 
 RECORDS = [{"label": int(y), "p": p} for y, p in zip(Y, P, strict=True)]

@@ -111,10 +111,10 @@ def test_groups_may_be_fractions_and_dates_of_any_file(files):
     run, _ = files
     day, heat = np.datetime64("2026-01-01") + np.arange(N) % 2, np.arange(N) % 2 * 0.7
     for name in ("a.csv", "b.parquet"):
-        write_table(name, {"label": Y, "p": P, "day": day, "heat": heat}, force=True)
-    out, err = run.told("compare", "a.csv", "b.parquet", "--prob", "p", "--by", "day,heat", "--json")
+        write_table(name, {"label": Y, "p": P, "day": day, "heat, °C": heat}, force=True)
+    out, err = run.told("compare", "a.csv", "b.parquet", "--prob", "p", "--by", 'day,"heat, °C"', "--json")
     assert {one["group"] for one in json.loads(out)["groups"]} == {
-        f"day 2026-01-0{k + 1}, heat {heat[k]}" for k in (0, 1)
+        f"day 2026-01-0{k + 1}, heat, °C {heat[k]}" for k in (0, 1)
     }
     assert "note" not in err
 

@@ -204,8 +204,7 @@ def test_what_an_error_or_a_warning_tells_to_do_works_without_a_warning(case):
     kind, wrong, hint, right = HINTS[case]
     with (pytest.warns if kind is CalibrationWarning else pytest.raises)(kind, match=hint):
         wrong()
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", CalibrationWarning)
+    with warnings.catch_warnings(action="error", category=CalibrationWarning):
         right()
 
 

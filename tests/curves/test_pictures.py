@@ -60,8 +60,7 @@ def rows_of(n):
 
 
 def drawn(name, y, p, ax=None):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         found = np.ravel(PICTURES[name](y, p, ax))[0]
     found.figure.canvas.draw()
     return found
@@ -132,8 +131,7 @@ GIVEN = PICTURES | {
 def test_a_given_axes_is_drawn_on_and_settings_are_left_alone(name):
     before = dict(matplotlib.rcParams)
     figure, ax = plt.subplots()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         assert np.ravel(GIVEN[name](*rows_of(10), ax))[0] is ax
     figure.canvas.draw()
     assert plt.get_fignums() == [figure.number]

@@ -296,11 +296,15 @@ def test_a_relation_is_calibrated_on_a_connection_of_its_own(query, frame):
 def test_calibrated_logits_are_named_by_their_classes(frame):
     logits = frame.rename(columns=dict(zip(COLUMNS, ["z_0", "z_1", "z_2"], strict=True)))
     calibrator = TemperatureScaling(input="logit").fit(np.log(frame[COLUMNS].to_numpy() + 1e-9), frame["y"])
-    assert calibrated(of_polars(logits), calibrator).collect_schema().names() == frame.columns.tolist()
+    for step in (1, -1):  # columns of classes go by their names
+        found = calibrated(of_polars(logits.iloc[:, ::step]), calibrator)
+        assert found.collect_schema().names() == frame.columns.tolist()[::step]
     with pytest.raises(ValueError, match=r"3 columns of logit; the polars query gives 3 of probability"):
         calibrated(of_polars(frame), calibrator)
     with pytest.raises(TypeError, match=r"source must be an object of Dask, Spark, DuckDB or polars; got DataFrame"):
         calibrated(frame, calibrator)
+    with pytest.raises(TypeError, match="must be a fitted calibrator; got 'platt'"):
+        calibrated(of_polars(frame), "platt")
 
 
 # A session of Spark for the tests that need one, where it is installed

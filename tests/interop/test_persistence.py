@@ -47,8 +47,9 @@ FITTED = {
 
 
 def by_notion(notion, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", calibrant.exceptions.CalibrationWarning)  # the part without rows
+    with warnings.catch_warnings(
+        action="ignore", category=calibrant.exceptions.CalibrationWarning
+    ):  # the part without rows
         return ByNotion(IsotonicCalibration(interpolate=True), notion, **options).fit(PROB, TRUTH)
 
 
@@ -122,7 +123,7 @@ UNSAVED = [
     (lambda: CalibratedClassifier(GaussianNB()), NotFittedError, "not fitted yet"),
     (lambda: Unregistered().fit(PROB[:, 0], TRUTH == 0), TypeError, r"must be a .*; got Unregistered\. "),
     (lambda: ByNotion(Unregistered(), "class-wise").fit(PROB, TRUTH), TypeError, r"must be a .*; got Unregistered\. "),
-    (lambda: LogisticRegression().fit(PROB, TRUTH), TypeError, r"must be a .*; got LogisticRegression\. "),
+    (lambda: LogisticRegression().fit(PROB, TRUTH), TypeError, "must be a fitted calibrator; got LogisticRegression"),
     (lambda: by_notion(Last()), TypeError, r"and notions, .* that are registered; got Last\("),
     (
         lambda: SafeCalibrator(random_state=np.random.RandomState(0)).fit(PROB, TRUTH),

@@ -120,8 +120,7 @@ NAMES = {"X": "y_prob", "y": "y_true", "new": "y_prob"}
 
 
 def quiet(function, **data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return function(**data)
 
 

@@ -91,8 +91,7 @@ def test_a_broadcast_weight_equals_the_same_weight_written_out(entry, rows):
 
 def estimate_of(entry, label, prob, **options):
     """Return the estimate of a metric, undefined or not."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
         return cb.assess(label, prob, metrics=[entry.name], n_resamples=5, **options)[entry.name]
 
 
@@ -240,8 +239,7 @@ def test_votes_percent_and_decimals_have_one_figure(name):
     n_classes = 2 if name.startswith("binary") else 3
     for seed in SEEDS:
         y, rows = votes(n_classes, seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)
+        with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
             as_given, *others = (
                 FIGURES[name](y, prob, rows=word, labels=range(n_classes))
                 for prob, word in (

@@ -320,8 +320,7 @@ def counted(n, of):
 
 
 def calmly(function, *data, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
         return function(*data, **options)
 
 
@@ -368,8 +367,7 @@ def test_a_row_of_weight_zero_and_a_class_that_did_not_occur_are_not_counted():
 def test_it_is_said_exactly_where_an_event_of_probability_zero_occurred(rows):
     label, prob, weight = rows
     of_true = np.where(label == 1, prob, 1.0 - prob) if prob.ndim == 1 else prob[np.arange(label.size), label]
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(action="always", record=True) as said:
         log_loss(label, prob, sample_weight=weight)
     impossible = int(weight[of_true == 0].sum())
     assert len(said) == (impossible > 0)

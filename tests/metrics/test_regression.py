@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 from sklearn.linear_model import LogisticRegression
 from strategies import columns
 
-from calibrant import assess, calibration_intercept, calibration_slope
+from calibrant import assess, calibration_intercept, calibration_slope, measure, paired_test
 from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
 from calibrant.fit import minimise as newton
@@ -95,6 +95,7 @@ def test_exact_logits_are_not_clipped():
     label = np.array([0, 1, 0, 1, 0, 1])
     peer = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(z[:, None] / 50, label)
     assert calibration_slope(label, z, input="logit") == pytest.approx(peer.coef_[0, 0] / 50, rel=1e-7)
+    assert measure(label, z, input="logit", metrics=NAMES[:1]) == {NAMES[0]: calibration_slope(label, z, input="logit")}
     assert calibration_slope(label, expit(z)) != pytest.approx(peer.coef_[0, 0] / 50, rel=1e-3)
     # The two rows nearest to 0 decide:  exp(a - 40) = exp(-a - 38).
     shift = calibration_in_the_large([0, 1, 0, 1], [-40.0, 38.0, -60.0, 50.0], input="logit")
@@ -110,13 +111,20 @@ def test_a_row_that_outweighs_all_others_leaves_a_number():
 def test_certain_rows_that_are_wrong_are_counted_and_the_figure_without_them_stands_beside_it(figure):
     label, prob = sample(2000)
     prob[:178] = 1.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         rest = figure(label[178:], prob[178:])
         figure(np.append(label[178:], [0, 1]), np.append(prob[178:], [0.0, 1.0]))  # certain rows that are right
     wrong = (label[:178] == 0).sum()
     with pytest.warns(CalibrationWarning, match=f"got {wrong} in 2000 rows .* and {rest:.4g} without") as found:
         figure(label, prob)
+    assert len(found) == 1
+
+
+def test_forecasts_that_certain_wrong_rows_rule_are_named_once():
+    label, prob = sample(200)
+    prob[:9] = 1.0 - label[:9]
+    with pytest.warns(CalibrationWarning, match="^prob_b: calibration slope depends .* got 9 in 200") as found:
+        paired_test(label, 0.5 * prob + 0.25, prob, metric="calibration-slope", n_resamples=9)
     assert len(found) == 1
 
 

@@ -109,8 +109,7 @@ def test_a_class_that_never_came_is_named():
 
 def test_a_class_that_is_never_predicted_has_no_part():
     prob = np.array([[0.6, 0.4, 0.0], [0.7, 0.3, 0.0], [0.2, 0.8, 0.0], [0.4, 0.6, 0.0]])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert area_under_roc([0, 1, 1, 0], prob, notion="top-label") == 0.5
 
 

@@ -31,8 +31,7 @@ def says(names, given, expression):
     scope = {"np": np}
     exec(names, scope)
     exec(given, scope) if isinstance(given, str) else scope.update(given)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return eval(expression, scope)
 
 

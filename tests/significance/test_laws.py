@@ -25,8 +25,7 @@ each_test = pytest.mark.parametrize("name", TESTS)
 
 
 def run(name, *args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
         return partial(TESTS[name].target, **OPTIONS.get(name, {}))(*args, **options)
 
 

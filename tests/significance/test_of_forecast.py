@@ -148,8 +148,7 @@ SPOKEN = {
 
 
 def quiet(*args, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
         return spiegelhalter_test(*args, **options)
 
 

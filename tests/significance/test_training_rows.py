@@ -29,8 +29,7 @@ def made(rng, n, *, n_classes=3, sharp=2.0, decimals=None):
 
 
 def said(rows, other, **data):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(action="always", record=True) as caught:
         warn_if_training_rows(as_problem(*rows, **data), as_problem(*other, **data))
     return [str(warning.message) for warning in caught if issubclass(warning.category, CalibrationWarning)]
 

@@ -17,7 +17,7 @@ from calibrant._core.rows import Approximate, Unit
 from calibrant.binning import BoundedIsotonic, FineGrid, Isotonic, PointsPerBin
 from calibrant.binning import bins as fine_grid
 from calibrant.calibrators.base import one_score
-from calibrant.curves import class_errors
+from calibrant.curves import class_errors, corp_curve
 from calibrant.decisions import decision_curve
 from calibrant.interop.arrow_batches import Batches, Block, Piece
 from calibrant.metrics import kernel_calibration_error
@@ -94,6 +94,8 @@ def test_what_needs_all_rows_says_how_to_sample_them():
 def test_what_is_said_twice_is_refused():
     with pytest.raises(TypeError, match=r"y_prob must be left out beside predictions"):
         calibration_error(Batches([(LABEL, PROB)]), PROB)
+    with pytest.raises(TypeError, match=r"input, rows must be left out beside predictions"):
+        calibration_error(Batches([(LABEL, PROB)]), input="logit", rows="percent")
     with pytest.raises(TypeError, match=r"y_prob must be given beside y_true"):
         calibration_error(LABEL)
     with pytest.raises(ValueError, match=r"at least one row"):
@@ -257,8 +259,9 @@ def test_cells_without_both_outcomes_leave_nothing_open():
 def test_decimals_and_edges_stay_on_their_side(kind):
     label = np.arange(135) % 3 // 2
     tenths, parts = (np.repeat(np.arange(n) / n, 135 // n + 1)[:135].astype(kind) for n in (10, 15))
-    read, rows = decision_curve(as_read(label, tenths)), decision_curve(label, tenths)
-    np.testing.assert_allclose(read.panels[0].net_benefit, rows.panels[0].net_benefit, rtol=1e-12)
+    for weight in (None, 0.1 + label / 3):
+        read, rows = decision_curve(as_read(label, tenths, weight)), decision_curve(label, tenths, sample_weight=weight)
+        np.testing.assert_allclose(read.panels[0].net_benefit, rows.panels[0].net_benefit, rtol=1e-12)
     read, rows = (class_errors(*of, n_resamples=0).value for of in ((as_read(label, parts),), (label, parts)))
     np.testing.assert_allclose(read, rows, rtol=1e-12)
 
@@ -266,6 +269,8 @@ def test_decimals_and_edges_stay_on_their_side(kind):
 def test_weights_of_cells_are_rows_only_where_each_is_one():
     unit = Unit(are_counts=True, rows_per_weight=1.0)
     assert [SummedWeights(np.array(own), of_whole=unit).are_rows for own in ([1.0, 1.0], [2.0, 1.0])] == [True, False]
+    with pytest.raises(ValueError, match=r"got fractions, of which cells know the sums alone\. Take a sample"):
+        corp_curve(as_read([0, 1], [0.2, 0.7], [0.5, 0.25]))
 
 
 # Metrics that need all scores

@@ -474,7 +474,8 @@ def as_problem(
 
 def _of_batches(predictions: InBatches, said: list[str], data: DataOptions) -> Problem:
     """Return the problem of rows that are read in batches, which know all that there is to say of them."""
-    said += [name for name, value in data.items() if value is not None and name not in ("input", "rows")]
+    usual = {"input": "probability", "rows": "as-given"}
+    said += [name for name, value in data.items() if value is not None and (name not in usual or value != usual[name])]
     if "y_prob" in said:
         must = "y_prob must be left out beside predictions that are read in batches, which have probabilities"
         hint = "Leave it out, or take a sample of the rows: function(**predictions.sample(n))"

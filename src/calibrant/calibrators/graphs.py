@@ -10,11 +10,10 @@ from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant import notions
 from calibrant._core.arrays import EPSILON, LEAST_SCORE, UNITS, FloatArray, score_of_logit
-from calibrant._core.checks import of_type, refuse
+from calibrant._core.checks import refuse
 from calibrant._core.graph import Node, Operand, clip, constant, join, of, where
 from calibrant.binning import cells
 from calibrant.calibrators import base, binning, evidence_features, isotonic, parametric, temperature
@@ -157,9 +156,6 @@ def graph_of(calibrator: base.Calibrator) -> Node:
 
     A row that holds NaN becomes NaN.
     """
-    wanted, hint = "a fitted calibrator", "Fit one, or load it: load_calibrator('calibrator.json')"
-    of_type("calibrator", calibrator, base.Calibrator, wanted, hint=hint)
-    check_is_fitted(calibrator)
     n_columns = calibrator.n_features_in_
     table = Node("table", width=n_columns)
     if n_columns == 1:

@@ -162,8 +162,7 @@ class SafeCalibrator(Calibrator):
             self.weight_, self.share_, self.gradient_, self.n_iter_ = 0.0, 0.0, 0.0, 0
         else:
             self._weigh(_HeldOut(self._cross_fitted(rows, counts)))
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
+        with warnings.catch_warnings(action="always", record=True) as said:
             self.calibrator_ = self._fitted(rows)
         for warning in said:
             if not issubclass(warning.category, ConvergenceWarning):

@@ -24,7 +24,7 @@ from calibrant.cli import inputs
 from calibrant.decisions.abstaining import risk_threshold
 from calibrant.decisions.thresholds import confusion_table, decide, optimal_threshold
 from calibrant.interop.columns import Values
-from calibrant.interop.tables import write_table
+from calibrant.interop.tables import words_in, write_table
 from calibrant.interop.writing import format_of, require_free
 from calibrant.metrics.kinds import metric_named
 from calibrant.notions import as_notion, single_problem
@@ -78,7 +78,7 @@ def run_decide(asked: Namespace) -> int:
     forecast = inputs.read(asked, asked.file, label_optional=True)
     values = forecast.values
     n_classes = 2 if values.ndim == 1 else values.shape[1]
-    extra = asked.extra.split(",") if asked.extra else None
+    extra = words_in(asked.extra) if asked.extra else None
     options: Any = {"extra": extra, "labels": forecast.classes, "input": forecast.input}
     if asked.target_risk is None:
         cost = _costs(asked.costs, n_classes=n_classes)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import as_level, distinct_names, left_out, refuse, require
+from calibrant._core.checks import as_level, left_out, refuse, require
 from calibrant._core.result import shown_rows
 from calibrant._core.rows import IntArray, Problem
 from calibrant.assessment.advice import Advice, advise
@@ -29,7 +29,7 @@ from calibrant.datasets import load_digits_forecast
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.columns import FileTable
 from calibrant.interop.save import load_calibrator
-from calibrant.interop.tables import in_one_text, select_one
+from calibrant.interop.tables import in_one_text, select, select_one, words_in
 from calibrant.interop.writing import PAGES, PICTURES, require_ending, require_free, stem_of, whole_file
 from calibrant.metrics.kinds import metric_named
 from calibrant.report.page import NEEDED, plot_clinical, rows_of, write_report
@@ -191,8 +191,7 @@ def _groups(
     """Return the group of each row, by the columns of the first file."""
     first = next(iter(named))
     table = named[first].table
-    columns = [select_one(list(table), one.strip(), "--by", where=named[first].file) for one in asked.by.split(",")]
-    distinct_names("columns of --by", columns)
+    columns = select(list(table), asked.by, where=named[first].file)
     of_first = {column: _telling(table, column)[rows[first]] for column in columns}
     for name, forecast in named.items():
         for column in (column for column in columns if column in forecast.table):
@@ -260,10 +259,10 @@ def _forecasts_beside(asked: Namespace) -> dict[str, inputs.Forecast]:
         left_out(f"--{option}", getattr(asked, option), "beside --forecasts", hint="Name the columns once")
     must, got = "one file must hold the columns of --forecasts", f"{len(asked.files)} files"
     require(len(asked.files) == 1, must, got=got, hint="Pass one, or leave --forecasts out")
-    columns = [name.strip() for name in asked.forecasts.split(",")]
+    columns = words_in(asked.forecasts)
     must, hint = "--forecasts must name several columns, each once", "Name those of the event's probability"
     require(1 < len(columns) == len(set(columns)), must, got=asked.forecasts, hint=hint)
-    each = [inputs.read(Namespace(**(vars(asked) | {"prob": name})), asked.files[0]) for name in columns]
+    each = [inputs.read(Namespace(**(vars(asked) | {"prob": [name]})), asked.files[0]) for name in columns]
     return dict(zip(columns, inputs.aligned(each), strict=True))
 
 
@@ -273,9 +272,7 @@ MOST_MODELS = 100
 
 def _names_of(asked: Namespace) -> list[str]:
     """Return a name for each file of the command."""
-    names = (
-        [name.strip() for name in asked.names.split(",")] if asked.names else [stem_of(Path(f)) for f in asked.files]
-    )
+    names = words_in(asked.names) if asked.names else [stem_of(Path(f)) for f in asked.files]
     if len(names) != len(asked.files) or len(set(names)) != len(names) or "" in names:
         must = "each file needs a name of its own"
         refuse(must, got=f"{names} for {len(asked.files)} files", hint="Pass --names a,b")
@@ -316,7 +313,7 @@ def _kept(forecast: inputs.Forecast) -> IntArray:
 
 def _places_of(forecast: inputs.Forecast, key: str) -> dict[tuple[str, ...], int]:
     """Return the row of each identifier of a file."""
-    names = [select_one(list(forecast.table), one.strip(), "--id", where=forecast.file) for one in key.split(",")]
+    names = select(list(forecast.table), key, where=forecast.file)
     columns = [forecast.table.columns[name].cells() for name in names]
     must = f"{', '.join(names)} of {forecast.file} must name each row"
     hint = "Name other columns, such as --id id,epoch"

@@ -676,6 +676,11 @@ def aligned(forecasts: list[Forecast]) -> list[Forecast]:
             return forecast
         return replace(forecast, forecast_columns=tuple(columns[own.index(one)] for one in wanted))
 
+    most = sorted((float(np.max(one.y_prob)), one.file) for one in forecasts if one.asked.percent)
+    if most and most[0][0] <= 1 < most[-1][0]:
+        got = f"at most {most[0][0]:g} in {most[0][1]}, {most[-1][0]:g} in {most[-1][1]}"
+        hint = "Divide the others by 100 and leave it out: calibrant apply writes fractions"
+        refuse("--percent must be true of all forecasts", got=got, hint=hint)
     if len({forecast.y_true.dtype.kind in "UO" for forecast in forecasts}) > 1:
         forecasts = [understood(forecast) for forecast in forecasts]
     if len(forecasts) < 2 or forecasts[0].asked.classes is not None:

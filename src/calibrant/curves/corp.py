@@ -239,7 +239,7 @@ def corp_curve(
     Raises
     ------
     ValueError
-        If a simultaneous band is wanted and weights are not whole.
+        If a simultaneous band, or any band of rows that are read in batches, is wanted and weights are not whole.
 
     Notes
     -----

@@ -112,7 +112,7 @@ def drawn_events(ordered: Ordered, rate: FloatArray, n_draws: int, rng: np.rando
         n_rows = weight.astype(np.int64)
         return (rng.binomial(n_rows, rate).astype(np.float64) for _ in range(n_draws))
     n_rows = weight.astype(np.intp) if ordered.problem.weights.are_counts else ordered.count
-    row_weight = np.ones(1) if ordered.problem.weights.are_counts else ordered.problem.weight[ordered.order]
+    row_weight = np.ones(1) if ordered.problem.weights.are_counts else ordered.problem.weights.of_rows[ordered.order]
     starts, of_row = np.cumsum(n_rows) - n_rows, np.repeat(rate, n_rows)
     rows = (row_weight * (rng.random(of_row.size) < of_row) for _ in range(n_draws))
     return rows if of_row.size == rate.size else (np.add.reduceat(row, starts) for row in rows)

@@ -15,12 +15,12 @@ from operator import add
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Generic, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.border import Input
+from calibrant._core.border import Input, classes_by_name
 from calibrant._core.checks import choice, flag, left_out, refuse, whole
 from calibrant._core.rows import Problem, Rows, one_of
 from calibrant.calibrators.base import Calibrator
@@ -29,8 +29,12 @@ from calibrant.interop import sources
 from calibrant.interop.arrow_batches import Batches, Chosen, Columns, Decoding, Piece, blocks_of, columns_told
 from calibrant.interop.columns import first_line, require_arrow
 from calibrant.interop.readers import Damaged
+from calibrant.interop.save import parts_of
 from calibrant.sums.draws import Numbers, RowSample
 from calibrant.sums.reading import FEW, M, Predictions, Read
+
+if TYPE_CHECKING:
+    from calibrant.calibrators.classifier import CalibratedClassifier
 
 # Calibrated probabilities in the place of predictions, table by table
 
@@ -47,7 +51,7 @@ class Calibrated:
     def of(
         cls, calibrator: Calibrator, known: Iterable[str], prob: str | Sequence[str] | None, where: str
     ) -> Calibrated:
-        """Choose the columns as told, or by their names."""
+        """Choose the columns as told, or by their names; those of classes in the order of the classes."""
         is_logit = calibrator.input == "logit"
         found = columns_told(known, prob, is_logit=is_logit, where=where, label_optional=True)
         columns = found.forecast_columns
@@ -57,6 +61,8 @@ class Calibrated:
                 f"{where} gives {len(columns)} of {found.input}: {', '.join(map(repr, columns[:12]))}. Name them with prob=."
             )
         classes = calibrator.classes_ if len(columns) > 1 else calibrator.classes_[1:]
+        if (named := classes_by_name(calibrator.classes_, columns)) is not None:
+            columns = tuple(columns[named.index(one)] for one in classes.tolist())
         names = tuple(f"p_{one}" for one in classes) if is_logit else columns
         return cls(calibrator, columns, names)
 
@@ -717,14 +723,16 @@ def predictions(
     return sources.OfColumns(tables, chosen.columns(tables.names, tables.where), chosen)
 
 
-def calibrated(source: Any, calibrator: Calibrator, *, prob: str | Sequence[str] | None = None) -> Any:
+def calibrated(
+    source: Any, calibrator: Calibrator | CalibratedClassifier, *, prob: str | Sequence[str] | None = None
+) -> Any:
     """Calibrate the predictions that an engine holds, and leave them there.
 
     Parameters
     ----------
     source : object of an engine
         A data frame of Dask or Spark, a relation of DuckDB, or a lazy frame of polars.
-    calibrator : Calibrator
+    calibrator : Calibrator or CalibratedClassifier
         A calibrator that was fitted.
     prob : str or sequence of str, optional
         The columns of the predictions, as in `calibrant.predictions`. By default they are found by their names.
@@ -748,4 +756,4 @@ def calibrated(source: Any, calibrator: Calibrator, *, prob: str | Sequence[str]
         must = "source must be an object of Dask, Spark, DuckDB or polars"
         hint = "Rows in memory are calibrated by calibrator.calibrate(y_prob), and files by the command calibrant apply"
         refuse(must, got=f"{type(source).__name__}", hint=hint, error=TypeError)
-    return engine.calibrated(source, calibrator, prob)
+    return engine.calibrated(source, parts_of(calibrator)[0], prob)

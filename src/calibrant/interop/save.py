@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 import calibrant
 from calibrant._core.arrays import FloatArray, is_number, is_whole
 from calibrant._core.border import Input
-from calibrant._core.checks import are_words, choice, refuse, require, whole
+from calibrant._core.checks import are_words, choice, of_type, refuse, require, whole
 from calibrant._core.checksum import checksum_of
 from calibrant._core.registry import Kind, entries, find, named
 from calibrant._core.rows import IntArray
@@ -430,10 +430,6 @@ def to_document(
 ) -> dict[str, Any]:
     """Return a fitted calibrator as what JSON can hold."""
     calibrator, classifier = parts_of(calibrator)
-    must = "the calibrator must be a calibrator of calibrant"
-    hint = "An estimator of another library is saved by that library"
-    require(isinstance(calibrator, Calibrator), must, got=type(calibrator).__name__, hint=hint, error=TypeError)
-    check_is_fitted(calibrator)
     body = {
         "format": FORMAT,
         "version": VERSION,
@@ -446,12 +442,14 @@ def to_document(
 
 
 def parts_of(calibrator: Calibrator | CalibratedClassifier) -> tuple[Calibrator, str]:
-    """Return a calibrator and no word; of a fitted `CalibratedClassifier` its calibrator, and its estimator in words."""
+    """Return a fitted calibrator and no word; of a `CalibratedClassifier` its calibrator, and its estimator in words."""
     from calibrant.calibrators.classifier import CalibratedClassifier  # trains models: loading a file needs none of it
 
-    if not isinstance(calibrator, CalibratedClassifier):
-        return calibrator, ""
+    wanted, hint = "a fitted calibrator", "Fit one of calibrant, or load it: load_calibrator('calibrator.json')"
+    of_type("calibrator", calibrator, (Calibrator, CalibratedClassifier), wanted, hint=hint)
     check_is_fitted(calibrator)
+    if isinstance(calibrator, Calibrator):
+        return calibrator, ""
     pairs, smoothing = calibrator.pairs_, calibrator.label_smoothing
     must = "a classifier leaves Python by the calibrator that makes its probabilities: it must have one, and no label smoothing"
     got, hint = f"{len(pairs)}, label_smoothing={smoothing}", "Fit with ensemble=False, label_smoothing=0.0"

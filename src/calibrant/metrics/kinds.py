@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -347,6 +348,14 @@ class Own(Metric):
         """Call the function."""
         return self._asked(problem)
 
+    def warn_impossible(self, problem: Problem, name: str = "") -> None:
+        """Let the function say where it is not defined, or ruled by a few rows."""
+        if self.may_be_undefined:
+            with warnings.catch_warnings(action="always", record=True) as said:
+                self.value(problem)
+            for one in said:
+                warn(f"{name}: {one.message}")
+
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Call the function with drawn labels."""
         simplex = as_simplex(problem)
@@ -377,8 +386,10 @@ class Own(Metric):
         return self._called(problem, as_simplex(problem).label, **own)
 
     def _called(self, problem: Problem, label: IntArray, **own: object) -> float:
-        """Call the function with labels as column numbers."""
-        return float(self.target(label, problem.as_given, **problem.weights.keyword, **own))
+        """Call the function with labels as column numbers; one of somebody else has probabilities."""
+        is_logit = problem.is_logit and self.estimator is not None
+        values, form = (problem.values, {"input": "logit"}) if is_logit else (problem.as_given, {})
+        return float(self.target(label, values, **form, **problem.weights.keyword, **own))
 
 
 def metrics() -> Iterator[Metric]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -17,7 +18,7 @@ from calibrant._core.registry import declare
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, Problem, Weights, as_simplex
 from calibrant.binning import Binning
-from calibrant.exceptions import warn
+from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.metrics.estimate import Sizes, consistent_deviations, resampled_deviations, smoothed_deviations
 from calibrant.metrics.kinds import Difference, Function, LogLoss, Metric, YProb, YTrue, apart, as_metric
 from calibrant.metrics.noise import Residuals
@@ -178,7 +179,8 @@ def difference_of(
     must = "y_true must hold at least two rows with a weight for an interval"
     hint = "Pass more rows: one does not say how much the difference varies"
     require(a.size >= 2 or a.weights.effective_rows >= 2.0, must, got="1", hint=hint)
-    found, upper = metric.difference(a, b, n_resamples, rng), 1.0 - level / 2.0
+    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
+        found, upper = metric.difference(a, b, n_resamples, rng), 1.0 - level / 2.0
     far = special.ndtri(upper) if found.rows is None else special.stdtrit(max(found.rows - 1.0, 1.0), upper)
     difference, reach = found.value, float(far) * found.error
     return PairedDifference(metric.name, difference, difference - reach, difference + reach, found.error, level)
@@ -353,6 +355,8 @@ def paired_test(
     choice("alternative", alternative, HYPOTHESES)
     measured = as_metric(metric, binning)
     a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
+    for name, problem in (("prob_a", a), ("prob_b", b)):
+        measured.warn_impossible(problem, name)
     return paired_result_of(measured, a, b, alternative, as_level(level), n_resamples, as_rng(rng))
 
 
@@ -370,7 +374,8 @@ def paired_result_of(
         size = difference_of(measured, a, b, level, n_resamples, generator)
         found = _debiased(size, a.weights, alternative)
     else:
-        drawn = _swapped(measured, a, b, n_resamples, generator)
+        with warnings.catch_warnings(action="ignore", category=CalibrationWarning):  # of the forecasts it was said
+            drawn = _swapped(measured, a, b, n_resamples, generator)
         size = difference_of(measured, a, b, level, n_resamples, generator)
         swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
         found = {
@@ -392,8 +397,6 @@ def paired_result_of(
 def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.random.Generator) -> FloatArray:
     """Return the metric of A less that of B after each of many random swaps."""
     if (differences := metric.row_differences(a, b)) is not None:
-        for name, problem in (("prob_a", a), ("prob_b", b)):
-            metric.warn_impossible(problem, name)
         return _flipped(differences / a.weights.total, a.weights, n_resamples, rng)
     drawn = np.empty(n_resamples)
     twice, second = np.tile(np.arange(a.size), 2), np.repeat([False, True], a.size)
@@ -437,11 +440,13 @@ def _mixed(one: Problem, other: Problem, swap: BoolArray) -> Problem:
     """Return ``one`` with the forecasts of ``other``, and the labels where they are its own, where ``swap`` says so."""
     if isinstance(one, BinaryProblem) and isinstance(other, BinaryProblem):
         outcome = np.where(swap, other.outcome, one.outcome)
-        return replace(one, score=np.where(swap, other.score, one.score), outcome=outcome, logit=None)
+        logit = None if one.logit is None or other.logit is None else np.where(swap, other.logit, one.logit)
+        return replace(one, score=np.where(swap, other.score, one.score), outcome=outcome, logit=logit)
     first, second = as_simplex(one), as_simplex(other)
     label = np.where(swap, second.label, first.label)
-    prob = np.where(swap[:, None], second.forecast.as_given, first.forecast.as_given)
-    return replace(first, forecast=Forecast(prob, precision=first.precision), label=label)
+    is_logit = first.is_logit and second.is_logit and first.classes.size == 2  # those of an event say more
+    values = np.where(swap[:, None], *(each.values if is_logit else each.as_given for each in (second, first)))
+    return replace(first, forecast=Forecast(values, is_logit, first.precision), label=label)
 
 
 def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> float:

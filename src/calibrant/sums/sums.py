@@ -435,10 +435,11 @@ class FineCells:
         self.total = float(self.weight.sum())
         self.rows = self.total * one.weights.rows_per_weight
         self.mean = np.clip(scores / self.weight, self.left, self.right)
-        # Sums round: of decimals, which meet thresholds and edges of bins, the mean is the decimal again.
-        decimal, rounding = np.round(self.mean, DIGITS), (self.count + 2.0) * np.finfo(np.float64).eps * self.mean
-        is_decimal = (np.abs(decimal - self.mean) <= rounding) & (self.left < decimal) & (decimal <= self.right)
-        self.mean = np.where(is_decimal, decimal, self.mean)
+        # Sums round: of decimals, in double precision or in single, which meet thresholds and edges, the mean is one again.
+        rounding = (self.count + 2.0) * np.finfo(np.float64).eps * self.mean
+        for known in (np.round(self.mean, DIGITS), self.mean.astype(np.float32).astype(np.float64)):
+            is_known = (np.abs(known - self.mean) <= rounding) & (self.left < known) & (known <= self.right)
+            self.mean = np.where(is_known, known, self.mean)
         is_one_score = (self.count == 1) | (self.mean == self.right)
         self.lowest, self.highest = (np.where(is_one_score, self.mean, limit) for limit in (self.left, self.right))
         self.net = self.events - scores
