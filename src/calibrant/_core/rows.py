@@ -493,7 +493,12 @@ class OfOneEvent(Forecast):
     @cached_property
     def values(self) -> FloatArray:  # type: ignore[override]
         """Probabilities or logits as a table, shape (n, 2)."""
-        return two_columns(self.event, is_logit=self.is_logit).values
+        return np.column_stack([np.zeros(self.event.size) if self.is_logit else self._complement, self.event])
+
+    @property
+    def _complement(self) -> FloatArray:
+        """1 - p in the precision of p, as in a table that a user makes: a decimal where p is one."""
+        return (1.0 - self.event).astype(self.precision, copy=False).astype(np.float64, copy=False)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -519,7 +524,7 @@ class OfOneEvent(Forecast):
 
     def column(self, j: int) -> FloatArray:
         """Return the probabilities of no event, or of the event."""
-        return super().column(j) if self.is_logit else self.event if j else 1.0 - self.event
+        return super().column(j) if self.is_logit else self.event if j else self._complement
 
     def squared_losses(self, problem: SimplexProblem) -> FloatArray:
         """Return twice the squared distance of the event to its outcome."""
