@@ -86,9 +86,7 @@ def in_the_large(problem: BinaryProblem) -> Measured:
         return _undefined("calibration in the large", a, fit, problem)
     p = expit(a + problem.log_odds)
     curvature = float((problem.weight * p) @ (1.0 - p))
-    if (
-        curvature <= SMALLEST_RATE * problem.weights.total
-    ):  # logits so far from 0 that any shift between them fits as well
+    if curvature <= SMALLEST_RATE * problem.weights.total:  # of far logits any shift between them fits as well
         return Measured(a, np.full(p.size, np.inf))
     pull = problem.weights.importance / curvature
     return _sandwich(a, pull, problem, p, pull * p * (1.0 - p))
