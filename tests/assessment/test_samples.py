@@ -208,8 +208,8 @@ def test_labels_are_periods_in_sorted_order_and_dates_are_days():
     release = np.where(when < np.datetime64("2024-02-01"), "v1", "v2")[::-1]
     assert [one.name for one in compare(y, p, times=release).candidates] == ["v1", "v2"]
     assert len(compare(y, p, times=np.arange(y.size) % 500).candidates) == 500
-    numbers = np.arange(y.size) % 11
-    assert [one.name for one in compare(y, p, times=numbers).candidates] == [str(number) for number in range(11)]
+    for numbers in ((whole := np.arange(y.size) % 11), whole.astype(object)):
+        assert [one.name for one in compare(y, p, times=numbers).candidates] == [str(number) for number in range(11)]
     assert [one.name for one in compare(y, p, times=when).candidates] == [str(day) for day in np.unique(when)]
 
 

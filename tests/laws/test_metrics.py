@@ -206,12 +206,12 @@ def test_single_precision_counts_as_the_same_numbers_in_double(entry, rows):
 @pytest.mark.parametrize("parts", [10, 20])
 def test_a_decimal_falls_into_the_same_bin_in_either_precision(n_bins, parts):
     score = np.tile(np.arange(parts + 1) / parts, 50)
-    occurred = np.random.default_rng(0).random(score.size) < score**2
+    occurred = np.random.default_rng(0).random(score.size) < score  # gaps of either sign
     table = np.column_stack([np.round(1.0 - score, 2), score])
-    for measure in (cb.expected_calibration_error, cb.classwise_calibration_error):
-        for one in (score, table):
-            expected = pytest.approx(measure(occurred, one, binning=n_bins), abs=1e-6)
-            assert measure(occurred, one.astype(np.float32), binning=n_bins) == expected
+    ece, classwise, top_label = (METRICS[name].target for name in ("ece", "classwise-ece", "top-label-ece"))
+    for measure, one in [(ece, score), (ece, table), (classwise, table), (top_label, score), (top_label, table)]:
+        expected = pytest.approx(measure(occurred, one, binning=n_bins), abs=1e-6)
+        assert measure(occurred, one.astype(np.float32), binning=n_bins) == expected
     double, rounded = (cb.EqualWidth(n_bins)(as_problem(occurred, p)) for p in (score, score.astype(np.float32)))
     np.testing.assert_array_equal(double.count, rounded.count)
     assert rounded.edges.astype(np.float32).tolist() == rounded.edges.tolist()

@@ -493,7 +493,7 @@ class OfOneEvent(Forecast):
     @cached_property
     def values(self) -> FloatArray:  # type: ignore[override]
         """Probabilities or logits as a table, shape (n, 2)."""
-        return two_columns(self.event, is_logit=self.is_logit).values
+        return np.column_stack([np.zeros(self.event.size) if self.is_logit else self.column(0), self.event])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -518,8 +518,10 @@ class OfOneEvent(Forecast):
         return found
 
     def column(self, j: int) -> FloatArray:
-        """Return the probabilities of no event, or of the event."""
-        return super().column(j) if self.is_logit else self.event if j else 1.0 - self.event
+        """Return the probabilities of no event, in the precision of those of the event, or of the event."""
+        if j or self.is_logit:
+            return super().column(j) if self.is_logit else self.event
+        return (1.0 - self.event).astype(self.precision, copy=False).astype(np.float64, copy=False)
 
     def squared_losses(self, problem: SimplexProblem) -> FloatArray:
         """Return twice the squared distance of the event to its outcome."""

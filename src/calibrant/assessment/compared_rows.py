@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from calibrant._core.arrays import is_number
 from calibrant._core.border import DataOptions, Named, as_labels, as_problem
 from calibrant._core.checks import choice, distinct_names, refuse, require, some
 from calibrant._core.rows import Problem
@@ -92,7 +93,8 @@ def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = No
     hint = "Pass one column of dates"
     require(whens.ndim == 1, "times must have one value for each row", got=f"shape {whens.shape}", hint=hint)
     if every is None:
-        whens = as_labels(whens.astype(str) if whens.dtype.kind in "MO" else times, "times")
+        are_dates = whens.dtype.kind == "M" or (whens.dtype == object and not all(map(is_number, whens.tolist())))
+        whens = as_labels(whens.astype(str) if are_dates else times, "times")
     else:
         choice("every", every, get_args(Every))
         if whens.dtype.kind == "M":

@@ -25,7 +25,7 @@ from calibrant.lenses import USUAL
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
 from calibrant.notions import as_notion, single_problem
-from calibrant.significance.differences import difference_of, difference_of_samples, paired_result_of
+from calibrant.significance.differences import difference_of, difference_of_samples, paired_result_of, unless_alike
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import Rng, as_rng
 
@@ -560,6 +560,7 @@ class Beside(NamedTuple):
             found, pvalue = difference_of_samples(metric, own, other, level)
             facts = {part: getattr(found, part) for part in ("difference", "lower", "upper")}
             return facts | {"pvalue": pvalue, "value": metric.value(problem)}
+        problem = unless_alike(reference, problem)
         test = paired_result_of(metric, problem, reference, "two-sided", level, draws, self.rng)
         parts = ("difference", "lower", "upper", "pvalue", "least_pvalue")
         facts = {part: getattr(test, part) for part in parts} | {"value": metric.value(problem)}

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_memory
 from calibrant import __version__
 from calibrant._core.arrays import FloatArray, quotients, sum_of_rows
 from calibrant._core.checks import distinct_names, list_of_names, require, tracked
-from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
+from calibrant._core.rows import DOUBLE, BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
 from calibrant.assessment.compared_rows import Names, require_names
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
@@ -58,7 +58,7 @@ class HeldOut:
             prob = np.concatenate(list(self._of_folds(problem, make)))
         rows = self.of(problem)
         if isinstance(rows, BinaryProblem):
-            return replace(rows, score=prob[:, 1], logit=None)
+            return replace(rows, score=prob[:, 1], logit=None, precision=DOUBLE)
         return replace(as_simplex(rows), forecast=Forecast(prob))
 
     def _of_folds(self, problem: Problem, make: Callable[[int], Calibrator]) -> Iterator[FloatArray]:

@@ -24,7 +24,7 @@ from calibrant.notions import Notion, as_notion
 
 
 SMALLEST_RATE = 1e-100
-"""A mean score up to here expects nothing: squares of what is divided by it would overflow."""
+"""A mean score up to here expects nothing, a mean variance is none: squares of what is divided by it would overflow."""
 
 ROUNDING = 1e-12
 """A standard error of a ratio up to here is none."""
@@ -86,6 +86,8 @@ def in_the_large(problem: BinaryProblem) -> Measured:
         return _undefined("calibration in the large", a, fit, problem)
     p = expit(a + problem.log_odds)
     curvature = float((problem.weight * p) @ (1.0 - p))
+    if curvature <= SMALLEST_RATE * problem.weights.total:  # of far logits any shift between them fits as well
+        return Measured(a, np.full(p.size, np.inf))
     pull = problem.weights.importance / curvature
     return _sandwich(a, pull, problem, p, pull * p * (1.0 - p))
 
