@@ -349,12 +349,12 @@ class Own(Metric):
         return self._asked(problem)
 
     def warn_impossible(self, problem: Problem, name: str = "") -> None:
-        """Let the function say where it is not defined, or ruled by a few rows."""
+        """Let the function say that a few rows rule it; where it is not defined, who asks for it says so."""
         if self.may_be_undefined:
             with warnings.catch_warnings(action="always", record=True) as said:
-                self.value(problem)
-            for one in said:
-                warn(f"{name}: {one.message}")
+                is_number = not np.isnan(self.value(problem))
+            for one in said if is_number else ():
+                warn(f"{name}: {one.message}" if name else str(one.message))
 
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Call the function with drawn labels."""
