@@ -364,12 +364,12 @@ def compare(
     method for the number of candidates, below the level. Of those that are, the best is recommended, and the reason names those
     whose difference from it cannot be shown. So where no candidate is better than the first, one is recommended in its place
     with a probability of at most the level. By log loss there is one exception: the first forecast after `EvidenceScaling`
-    within `SafeCalibrator` is taken where it changes the forecasts of the folds, by more than the share that is always mixed in
-    can, and is not shown to be worse; then others must be shown better than the lower of the two, and the reason names those
-    whose value is better and cannot. It does next to no
-    harm, and the tests of log loss see little of few rows, or where probabilities of 0 or 1 were wrong: docs/decisions/0057 has
-    what the recommendation costs on forecasts with held-out rows. Of other calibrators within `SafeCalibrator` that was not
-    measured: they are candidates as all others. A difference is that of `paired_difference`, its p-value that of `paired_test`.
+    within `SafeCalibrator` is taken where it changes the forecasts of the folds, by more than the share that is always mixed
+    in can, and is not shown to be worse; then others must be shown better than the lower of the two, and the reason names
+    those whose value is better and cannot. It does next to no harm, and the tests of log loss see little of few rows, or where
+    probabilities of 0 or 1 were wrong: docs/decisions/0057 has what the recommendation costs on forecasts with held-out rows.
+    Of other calibrators within `SafeCalibrator` that was not measured: they are candidates as all others. A difference is that
+    of `paired_difference`, its p-value that of `paired_test`.
 
     The interval of a calibrator is for the forecasts of the folds, with the calibrators that were fitted there. It does not
     contain what another sample to fit on would change.
