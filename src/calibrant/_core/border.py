@@ -109,7 +109,7 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
 def _way_out(name: str, array: npt.NDArray[Any]) -> str:
     """Say what to do about labels that are a table: one-hot rows name classes, other zeros and ones are events by column."""
     if not array.ndim:
-        return f"Pass a list or an array; where {name} is a view or a generator, list({name})."
+        return f"Pass a list or an array: list({name}), where it is a view or a generator."
     is_table = array.ndim == 2 and array.size and array.dtype.kind in NUMERIC
     if is_table and np.isin(array, (0, 1)).all() and not (array.sum(axis=1) == 1).all():
         return (

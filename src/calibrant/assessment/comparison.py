@@ -733,7 +733,7 @@ def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows],
         values = f"its {metric.name} of {best.value:.4g} is {way} than that of {first}, {start.value:.4g}"
         return best.name, (
             f"Take {best.name}: {values}, but the difference cannot be shown at the level of {level:g}. Within SafeCalibrator "
-            f"it changes a forecast only as far as held-out rows favour that.{unshown}"
+            f"it gets more than a small share only as far as held-out rows favour that.{unshown}"
         )
     beaten = rival  # what it was shown to be better than
     if of_first in shown:

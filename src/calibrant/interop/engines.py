@@ -51,7 +51,7 @@ class Calibrated:
     def of(
         cls, calibrator: Calibrator, known: Iterable[str], prob: str | Sequence[str] | None, where: str
     ) -> Calibrated:
-        """Choose the columns as told, or by their names; those of classes in the order of the classes."""
+        """Choose the columns as told, or by their names, and put those of classes in the order of the classes."""
         is_logit = calibrator.input == "logit"
         found = columns_told(known, prob, is_logit=is_logit, where=where, label_optional=True)
         columns = found.forecast_columns
