@@ -182,7 +182,11 @@ def test_decision_values_are_taken_for_logits(n_classes):
     [
         ({"cv": "prefitted"}, ValueError, r"cv must be .*; got 'prefitted'\. Pass cv=5\."),
         ({"cv": ()}, ValueError, r"cv must have at least one fold; got none\. Pass cv=5\."),
-        ({"calibrator": GaussianNB()}, TypeError, r"must be a word or a calibrator of calibrant; got GaussianNB\(\)"),
+        (
+            {"calibrator": GaussianNB(), "estimator": Ridge()},
+            TypeError,
+            r"must be a word or a calibrator of calibrant; got GaussianNB\(\)",
+        ),
         ({"pooling": "median"}, ValueError, r"pooling must be one of 'mean', 'geometric'; got 'median'"),
         ({"label_smoothing": 1.5}, ValueError, r"label_smoothing must be a number, at least 0 and at most 1; got 1\.5"),
         ({"estimator": Ridge()}, TypeError, r"estimator must be a classifier, .*; got Ridge\. Pass one\."),

@@ -166,7 +166,7 @@ WORDS = [
     ("assess nothing.csv --fail-if 'ece.lower > 5'", r"can never hold: lower of ece is in \[0, 1\]"),
     ("assess nothing.csv --fail-if 'tce.detectable > 100'", r"can never hold: detectable of tce is in \[0, 100\]"),
     ("assess good.csv --metrics mcb --fail-if 'mcb.pvalue < 0.01' --resamples 99", r"that 99 draws can show is"),
-    ("test good.csv --tests equivalence", r"--tests must ask whether"),
+    ("test good.csv --tests equivalence", r"--tests must ask whether.* In Python: calibrant\.equivalence_test\("),
     ("test good.csv --fail-below 5", r"--fail-below must be a fraction in \(0, 1\); got 5"),
     ("test nothing.csv --fail-below 0.001", r"6/1001 = 0\.006 \(hosmer-lemeshow, resampling\)\. Pass --resamples 6000"),
     ("test good.csv --tests kernel --resamples 9 --fail-below .01", r"1/10 = 0\.1 \(kernel\)\. Pass --resamples 100"),

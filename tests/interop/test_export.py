@@ -121,6 +121,10 @@ def test_probabilities_far_below_the_clip_are_the_same_in_every_language(languag
     np.testing.assert_allclose(clipped, clipped[0], rtol=0, atol=1e-9)
 
 
+def test_a_map_of_one_score_is_constant_at_the_score_zero_too():
+    assert_same("numpy", cal.IsotonicCalibration(interpolate=True).fit([0.5, 0.5], [1, 0]), np.array([0.0, 1.0]))
+
+
 NOTIONS = ["class-wise", "confidence", "top-label", "top-2-label", "top-3-confidence", "flattened", "shared-class-wise"]
 
 

@@ -96,6 +96,7 @@ def test_what_is_said_twice_is_refused():
         calibration_error(Batches([(LABEL, PROB)]), PROB)
     with pytest.raises(TypeError, match=r"input, rows must be left out beside predictions"):
         calibration_error(Batches([(LABEL, PROB)]), input="logit", rows="percent")
+    assert calibration_error(Batches([(LABEL, PROB)]), input="probability") == calibration_error(LABEL, PROB)
     with pytest.raises(TypeError, match=r"y_prob must be given beside y_true"):
         calibration_error(LABEL)
     with pytest.raises(ValueError, match=r"at least one row"):
