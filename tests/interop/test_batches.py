@@ -281,6 +281,8 @@ def test_a_row_group_that_is_damaged_is_named_or_left_out(tmp_path):
         calibration_error(predictions(path))
     found = assess(predictions(path, on_error="skip"), n_resamples=20)
     assert (found.n_rows, found.left_out) == (4000, 1)
+    few, many = (predictions(path, on_error="skip", batch_rows=n).sample(50)["y_prob"] for n in (300, 65536))
+    np.testing.assert_array_equal(few, many)  # rows behind the damaged ones keep their numbers
 
 
 @pytest.mark.parametrize("ending", ["parquet", "feather", "csv"])

@@ -280,6 +280,7 @@ DAMAGES = [
     ("by notion", (*FITTED_PART, "calibrators_"), lambda maps: [*maps, None], "problems must be .*; got 5"),
     ("by notion", ("calibrator", "parameters", "unseen"), "bogus", "unseen must be one of 'pooled', 'identity'"),
     ("by notion", ("calibrator", "parameters", "normalize"), lambda _: "no", "normalize must be True or False"),
+    ("by notion", ("calibrator", "parameters", "notion"), lambda _: "bogus", "'bogus'"),
     ("by notion", (*FITTED_PART, "pooled_"), None, "pooled must be a map where a problem has none"),
     ("by notion", POOLED, {}, "left_ must be there; got none"),
     ("by notion", (*POOLED, "value_", "array", 0), -1.0, "value_ must be numbers, at least"),

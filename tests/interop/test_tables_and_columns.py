@@ -407,6 +407,12 @@ def test_a_broken_line_is_named(text, says, tmp_path):
         read_table(tmp_path / "s.jsonl")
 
 
+def test_a_broken_document_is_named(tmp_path):
+    (tmp_path / "d.json").write_text('[{"a": 1}')
+    with pytest.raises(ValueError, match=r"d\.json must be a readable json file; it is not: the document is no JSON"):
+        read_table(tmp_path / "d.json")
+
+
 @pytest.mark.parametrize("document", [3, {"a": [{"b": 1}, {"b": 2}], "c": [{"d": 1}]}, {"a": [1, 2], "b": [1]}, {}])
 def test_a_document_without_rows_is_refused(document, tmp_path):
     (tmp_path / "d.json").write_text(json.dumps(document))

@@ -252,8 +252,7 @@ class ByNotion(base.Calibrator):
     def _check_loaded(self) -> None:
         super()._check_loaded()
         self._method()
-        if self.notion is not None:
-            as_notion(self.notion)
+        as_notion(self.notion)
         n_classes, n_problems = len(self.classes_), len(self.calibrators_)
         # One more than the problems is enough to see that there are more.
         parts = islice(self.notion_.parts(np.full((1, n_classes), 1.0 / n_classes)), n_problems + 1)
