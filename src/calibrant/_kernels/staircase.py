@@ -201,7 +201,6 @@ def solve(
 
 @kernel
 def corners(
-    q: FloatArray,
     l: LongArray,  # noqa: E741 - the paper's letter
     fit: FloatArray,
     n_ranks: int,
