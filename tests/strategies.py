@@ -2,6 +2,7 @@
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.special import expit
 
 GRID = [0.0, 0.05, 0.2, 1 / 3, 0.4, 0.5, 0.6, 2 / 3, 0.8, 1.0]
 
@@ -33,6 +34,13 @@ def tables(draw, min_rows=1, max_rows=20, n_classes=two_to_four, weights=whole_w
     return np.array(label), raw / raw.sum(axis=1, keepdims=True), np.array(weight, dtype=float)
 
 
+def repeated(rows):
+    """Labels and a forecast with each row as often as its whole weight says, and no weights."""
+    label, prob, weight = rows
+    times = weight.astype(int)
+    return np.repeat(label, times), np.repeat(prob, times, axis=0), None
+
+
 def dirichlet_rows(n, k, seed=0, concentration=1.0, power=1.0):
     """Labels drawn from probabilities of a Dirichlet distribution, and a forecast: these to a power, above one too bold."""
     rng = np.random.default_rng(seed)
@@ -40,6 +48,20 @@ def dirichlet_rows(n, k, seed=0, concentration=1.0, power=1.0):
     label = (rng.random((n, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
     prob = truth**power
     return label, prob / prob.sum(axis=1, keepdims=True)
+
+
+def uniform_rows(n, seed=0, power=1.0):
+    """Whether an event occurs, with probabilities that are spread evenly, to a power; and these probabilities."""
+    rng = np.random.default_rng(seed)
+    prob = rng.random(n)
+    return rng.random(n) < prob**power, prob
+
+
+def one_event(seed, n, stated=lambda z: z, *, true=lambda z: z, mean=0.0, spread=1.5):
+    """Labels of an event with the log-odds ``true(z)``, and the forecast with the log-odds ``stated(z)``."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(mean, spread, n)
+    return (rng.random(n) < expit(true(z))).astype(int), expit(stated(z))
 
 
 def votes(n_classes, seed=0, n=80, parts=20):

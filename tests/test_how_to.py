@@ -112,12 +112,9 @@ def test_every_block_runs_and_prints_what_the_page_shows(name, monkeypatch, tmp_
     monkeypatch.setenv("HF_HOME", str(tmp_path / "evaluate"))  # both are read when evaluate is imported
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     require(name)
-    from matplotlib import pyplot
-
     monkeypatch.chdir(tmp_path)
     for (_, shown), run in zip(BLOCKS[name], rendered(BLOCKS[name]), strict=True):
         assert shown == run
-    pyplot.close("all")
 
 
 @pytest.mark.usefixtures("unsettled")

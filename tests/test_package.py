@@ -237,10 +237,7 @@ def test_every_public_object_is_documented_as_numpydoc_asks(name):
     assert [error for error in found["errors"] if error[0] not in spared] == []
 
 
-PUBLIC_DATACLASSES = [name for name in homes() if dataclasses.is_dataclass(load(name))]
-
-
-@pytest.mark.parametrize("name", PUBLIC_DATACLASSES)
+@pytest.mark.parametrize("name", [name for name in homes() if dataclasses.is_dataclass(load(name))])
 def test_every_field_of_a_public_dataclass_is_documented(name):
     target = load(name)
     documented = re.findall(r"^([\w, ]+) : ", inspect.getdoc(target), flags=re.M)
@@ -251,11 +248,8 @@ def test_every_field_of_a_public_dataclass_is_documented(name):
 @pytest.mark.parametrize("name", [n for n in MODULES if not n.endswith("__main__")])
 def test_every_example_runs(name, monkeypatch, tmp_path):
     pytest.importorskip("matplotlib").use("agg")
-    from matplotlib import pyplot
-
     monkeypatch.chdir(tmp_path)
     found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    pyplot.close("all")
     assert found.failed == 0
 
 

@@ -48,8 +48,6 @@ def write_files():
 def test_every_block_runs_and_prints_what_the_page_shows(capsys, monkeypatch, tmp_path):
     """A ``text`` block is part of what the blocks before it print."""
     pytest.importorskip("matplotlib").use("agg")
-    from matplotlib import pyplot
-
     monkeypatch.chdir(tmp_path)
     write_files()
     namespace, printed = {"__name__": "readme"}, ""
@@ -62,7 +60,6 @@ def test_every_block_runs_and_prints_what_the_page_shows(capsys, monkeypatch, tm
         printed += capsys.readouterr().out
         if language == "text":
             assert block in printed
-    pyplot.close("all")
 
 
 def test_every_block_says_its_language():

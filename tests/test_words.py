@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "calibrant"
 
 BANNED = {
     r"\bcame\b": "an outcome occurs, a class is the true one, an argument is given",
@@ -43,9 +44,8 @@ def strings(file):
 @cache
 def texts():
     """What each file says, on one line."""
-    source = ROOT / "src" / "calibrant"
-    said = {file: " ".join(strings(file)) for file in sorted(source.rglob("*.py"))}
-    said |= {file: file.read_text(encoding="utf-8") for file in [*sorted(source.rglob("templates/*")), *pages()]}
+    said = {file: " ".join(strings(file)) for file in sorted(PACKAGE.rglob("*.py"))}
+    said |= {file: file.read_text(encoding="utf-8") for file in [*sorted(PACKAGE.rglob("templates/*")), *pages()]}
     return {file.relative_to(ROOT): " ".join(text.split()) for file, text in said.items()}
 
 
@@ -67,8 +67,6 @@ def test_what_users_read_is_in_the_words_of_the_field(pattern):
 
 # Data and parameters are refused by the functions of `_core`, which know the parts of a message: no other module raises
 
-
-PACKAGE = Path(__file__).parent.parent / "src" / "calibrant"
 
 AT_THE_EDGE = {
     "_core": "the functions that refuse",

@@ -603,5 +603,4 @@ def load_two_patients() -> KnownTruth:
     """
     y = np.array([1, 2, 2, 2, 2, 2, 2, 2, 2, 2])
     prob, posterior = (np.repeat(rows, 5, axis=0) for rows in ([[0.6, 0.4], [0.4, 0.6]], [[0.2, 0.8], [0.0, 1.0]]))
-    patients = np.repeat([0.0, 1.0], 5)
-    return KnownTruth(y, prob, posterior, posterior, x=patients, name="two patients")
+    return KnownTruth(y, prob, posterior, posterior, x=np.repeat([0.0, 1.0], 5), name="two patients")

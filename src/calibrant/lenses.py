@@ -266,8 +266,7 @@ class CumulativeView(View):
 
     def look(self, residual: FloatArray) -> FloatArray:
         """Sum up to each distinct score."""
-        sums = np.cumsum(residual[:, self.order] * self.weight, axis=1)
-        return sums[:, self.ends]
+        return np.cumsum(residual[:, self.order] * self.weight, axis=1)[:, self.ends]
 
 
 def largest(view: View, seen: FloatArray) -> FloatArray:

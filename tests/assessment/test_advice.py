@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit, softmax
+from scipy.special import softmax
+from strategies import one_event
 
 from calibrant import PlattScaling, StructuredMatrixScaling, TemperatureScaling, advise, load_digits_forecast, log_loss
 from calibrant._core.border import as_problem
@@ -13,12 +14,6 @@ from calibrant.calibrators import classifier
 from calibrant.datasets import make_softmax_forecast
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import paired_difference
-
-
-def one_event(rng, n, change=lambda z: z):
-    """Labels from the probabilities of ``z``, and the forecast whose log-odds are a change of it."""
-    z = rng.normal(0, 1.5, n)
-    return (rng.random(n) < expit(z)).astype(int), expit(change(z))
 
 
 def many(rng, n, n_classes, change=lambda z: z):
@@ -65,9 +60,7 @@ def test_a_hundred_classes_are_never_sent_to_isotonic_calibration():
 
 def of_a_line(seed, n, intercept, slope):
     """An event whose log-odds are a line in those of the forecast, which has an event rate below one half."""
-    rng = np.random.default_rng([seed, n])
-    z = rng.normal(-1.0, 1.5, n)
-    return (rng.random(n) < expit(intercept + slope * z)).astype(int), expit(z)
+    return one_event([seed, n], n, true=lambda z: intercept + slope * z, mean=-1.0)
 
 
 @pytest.mark.first(1)
@@ -138,7 +131,7 @@ def test_what_is_not_the_lowest_has_a_reason():
 
 @pytest.mark.usefixtures("bare_default")
 def test_the_order_of_rows_and_rows_of_weight_zero_do_not_matter():
-    y, prob = one_event(np.random.default_rng(0), 300, CHANGES["shifted"])
+    y, prob = one_event(0, 300, CHANGES["shifted"])
     found, order = advise(y, prob), np.random.default_rng(1).permutation(300)
     padded = advise(np.append(y, 0), np.append(prob, 0.9), sample_weight=np.append(np.ones(300), 0))
     for other in (advise(y[order], prob[order]), padded):
@@ -149,7 +142,7 @@ def test_the_order_of_rows_and_rows_of_weight_zero_do_not_matter():
 @pytest.mark.parametrize("seed", range(4))
 def test_weights_of_ten_are_no_licence_to_fit_a_calibrated_forecast(seed):
     """Copies of a row in other folds would be rows that were fitted on."""
-    y, prob = one_event(np.random.default_rng(seed), 300)
+    y, prob = one_event(seed, 300)
     with pytest.warns(CalibrationWarning, match="3000 rows are copies of 300"):
         found = advise(y, prob, sample_weight=np.full(300, 10))
     assert found.recommended == IDENTITY
@@ -158,7 +151,7 @@ def test_weights_of_ten_are_no_licence_to_fit_a_calibrated_forecast(seed):
 
 def test_rows_that_coincide_are_rows():
     """A tree's leaves: equal rows are different rows of the population, and go to folds as they like."""
-    y, prob = one_event(np.random.default_rng(0), 600, CHANGES["over-confident"])
+    y, prob = one_event(0, 600, CHANGES["over-confident"])
     found = advise(y, prob.round(1))
     assert (found.n_rows, found.n_used, found.n_folds) == (600, 600, 5)
     assert found.recommended != IDENTITY
@@ -243,7 +236,7 @@ def test_a_sum_that_is_one_nearly_is_no_ground_for_a_calibrator():
 
 
 def test_few_rows_are_said_to_be_too_few():
-    y, prob = one_event(np.random.default_rng(0), 99, CHANGES["over-confident"])
+    y, prob = one_event(0, 99, CHANGES["over-confident"])
     found = advise(y, prob)
     assert found.recommended == IDENTITY
     assert found.calibrator() is found.command is None

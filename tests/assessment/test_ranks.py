@@ -59,8 +59,7 @@ def test_ranks_and_wins_are_those_of_the_definition(table):
 @given(st.integers(0, 10**6), st.integers(3, 6), st.integers(3, 20), st.booleans())
 @settings(max_examples=30)
 def test_the_pvalue_is_that_of_the_corrected_statistic_of_friedman(seed, k, n, tied):
-    rng = np.random.default_rng(seed)
-    values = rng.normal(size=(n, k))
+    values = np.random.default_rng(seed).normal(size=(n, k))
     values = np.round(values) if tied else values
     if not tied or np.ptp(values, axis=1).any():
         chi2 = friedmanchisquare(*values.T).statistic

@@ -91,8 +91,7 @@ def test_samples_that_are_alike_differ_in_a_twentieth_of_cases_and_on_either_sid
 
 
 def test_the_better_sample_is_taken_and_what_is_like_it_is_named():
-    rng = np.random.default_rng(0)
-    y, p = samples(500, 500, 500, rng=rng, power=1.0)
+    y, p = samples(500, 500, 500, rng=np.random.default_rng(0), power=1.0)
     p["a"] = np.clip(p["a"] ** 4, 0.001, 0.999)
     found = compare(y, p, paired=False)
     assert found.recommended in "bc"

@@ -4,10 +4,10 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.special import expit
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from strategies import one_event
 
 from calibrant import CalibratedClassifier, CalibratorSelector, compare, log_loss, save_calibrator
 from calibrant._core.border import as_problem
@@ -17,9 +17,7 @@ from calibrant.sums.draws import as_rng
 
 
 def over_confident(seed, n=400, boldness=2.0):
-    rng = np.random.default_rng(seed)
-    z = rng.normal(0, 1.2, n)
-    return (rng.random(n) < expit(z)).astype(int), expit(boldness * z)
+    return one_event(seed, n, lambda z: boldness * z, spread=1.2)
 
 
 WORDS = ["temperature", "platt --safe"]

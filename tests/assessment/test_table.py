@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import columns, tables
+from strategies import columns, tables, uniform_rows
 
 from calibrant import EqualMass, EqualWidth, assess, log_loss, measure, predictions, reliability_curve
 from calibrant._core.registry import entries
@@ -209,9 +209,7 @@ def test_bins_that_labels_choose_are_chosen_anew_for_drawn_labels(binning):
 
 
 def test_of_bins_with_one_row_nothing_is_left_without_chance():
-    rng = np.random.default_rng(0)
-    score = rng.random(300)
-    found = assess(rng.random(300) < score, score, metrics=["ece"], binning=Unique(), n_resamples=99)
+    found = assess(*uniform_rows(300), metrics=["ece"], binning=Unique(), n_resamples=99)
     assert found["ece"].debiased < 0.05
 
 

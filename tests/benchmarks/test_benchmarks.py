@@ -20,10 +20,9 @@ from benchmarks.scale import SUMS, on_paper
 from calibrant import assess, predictions
 
 BINS = 15
-PEERS = [numpy_lines, scikit_learn]
 
 
-@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("peer", [numpy_lines, scikit_learn])
 @pytest.mark.parametrize("classes", [2, 3, 40])
 def test_the_lines_of_a_peer_and_one_call_equal_metrics_of_a_table_and_a_column(peer, classes):
     if peer is scikit_learn and "labels" not in signature(brier_score_loss).parameters:

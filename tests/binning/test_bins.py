@@ -183,10 +183,9 @@ def test_scores_are_not_changed_and_may_be_strided_or_negative():
 
 
 numbers = st.floats(0.0, 1.0) | st.floats(0.0, 1e-9) | st.floats(0.0, 1e-9).map(lambda q: 1.0 - q)
-powers = st.integers(0, 12).map(lambda k: 1 << k)
 
 
-@given(st.lists(numbers, min_size=1, max_size=20), powers)
+@given(st.lists(numbers, min_size=1, max_size=20), st.integers(0, 12).map(lambda k: 1 << k))
 def test_the_index_is_that_of_the_edges(score, per_octave):
     grid = FineGrid(per_octave)
     edges = grid.edges(None)

@@ -82,8 +82,7 @@ def test_the_last_bit_over_a_border_is_seen_at_every_depth():
     for depth in range(1, 8):
         begins = 1.0 - 0.5**depth
         prob = np.array([[p, 1.0 - p, 0.0] for p in (begins, np.nextafter(begins, 1.0))])
-        found = cut(Sierpinski(depth), prob).partition.index(prob)
-        assert found.tolist() == [3, 0]
+        assert cut(Sierpinski(depth), prob).partition.index(prob).tolist() == [3, 0]
 
 
 # Projection

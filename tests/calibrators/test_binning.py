@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import bbq, histogram, scaling_binning
-from strategies import columns, scores
+from strategies import columns, repeated, scores
 
 from calibrant import EqualMass, HistogramBinning, IsotonicCalibration, PlattScaling
 from calibrant._core.border import as_problem
@@ -30,14 +30,13 @@ def fit(calibrator, rows):
     return calibrator.fit(score, label, weight)
 
 
-def repeated(rows):
-    label, score, weight = rows
-    times = weight.astype(int)
-    return np.repeat(score, times).tolist(), np.repeat(label, times).tolist()
+def lists(rows):
+    label, score, _ = repeated(rows)
+    return score.tolist(), label.tolist()
 
 
 def require_the_map(fitted, rows, new, edges, empty="midpoint", smoothing=0.0, **options):
-    values = histogram.fit(edges, *repeated(rows), empty, smoothing, **options)
+    values = histogram.fit(edges, *lists(rows), empty, smoothing, **options)
     expected = [histogram.calibrated(edges, values, s) for s in new]
     np.testing.assert_allclose(fitted.calibrate(new), expected, rtol=1e-12, atol=1e-15)
 
@@ -52,7 +51,7 @@ def test_the_map_over_own_edges_is_what_its_definition_says(empty, rows, edges, 
 @given(rows=columns(), k=st.integers(1, 8), new=new_scores, smoothing=st.sampled_from([0.0, 1.0]))
 def test_the_map_from_interior_rows_is_what_its_definition_says(rows, k, new, smoothing):
     fitted = fit(HistogramBinning(PointsPerBin(k), interior=True, smoothing=smoothing), rows)
-    edges = histogram.equal_mass_edges(repeated(rows)[0], max(1, int(rows[2].sum()) // k))
+    edges = histogram.equal_mass_edges(lists(rows)[0], max(1, int(rows[2].sum()) // k))
     require_the_map(fitted, rows, new, edges, smoothing=smoothing, interior=True)
 
 
@@ -114,7 +113,7 @@ class Tent(Square):
 @given(rows=columns(), n_bins=st.integers(1, 12), new=new_scores)
 def test_the_map_over_bins_of_its_values_is_what_its_definition_says(inner, rows, n_bins, new):
     fitted = fit(ScalingBinning(inner, n_bins=n_bins), rows)
-    values, mapped = (fitted.calibrator_._apply(np.array(score)) for score in (repeated(rows)[0], new))
+    values, mapped = (fitted.calibrator_._apply(np.array(score)) for score in (lists(rows)[0], new))
     edges, means = scaling_binning.fit(values.tolist(), n_bins)
     assert fitted.edges_.tolist() == edges
     expected = [scaling_binning.calibrated(edges, means, g) for g in mapped.tolist()]
@@ -135,7 +134,7 @@ def test_logits_reach_the_map_as_they_are():
     rows=columns(), new=new_scores, spread=st.sampled_from([1.0, 2.0, 10.0]), prior_rows=st.sampled_from([0.5, 2, 20])
 )
 def test_the_map_is_the_average_of_all_binnings_that_its_definition_says(rows, new, spread, prior_rows):
-    models = bbq.fit(*repeated(rows), spread, prior_rows)
+    models = bbq.fit(*lists(rows), spread, prior_rows)
     fitted = fit(BayesianBinning(spread=spread, prior_rows=prior_rows), rows)
     expected = [bbq.calibrated(models, s) for s in new]
     np.testing.assert_allclose(fitted.calibrate(new), expected, rtol=1e-9, atol=1e-12)

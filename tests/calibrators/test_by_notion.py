@@ -11,7 +11,7 @@ from reference import isotonic, top_label
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from strategies import tables
+from strategies import repeated, tables
 
 import calibrant as cal
 from calibrant.binning import PointsPerBin
@@ -123,10 +123,9 @@ def test_classes_that_did_not_occur_are_told_of_once_where_a_map_needs_them(noti
 points = st.integers(1, 6)
 
 
-def repeated(rows):
-    label, prob, weight = rows
-    times = weight.astype(int)
-    return np.repeat(prob, times, axis=0).tolist(), np.repeat(label, times).tolist()
+def lists(rows):
+    label, prob, _ = repeated(rows)
+    return prob.tolist(), label.tolist()
 
 
 def of_histograms(rows, k, notion, **options):
@@ -141,7 +140,7 @@ def of_histograms(rows, k, notion, **options):
     ("notion", "algorithm"), [("top-label", top_label.top_label), ("confidence", top_label.confidence)]
 )
 def test_the_top_pair_is_that_of_algorithms_1_and_3(notion, algorithm, rows, k):
-    expected = algorithm(top_label.histogram(k), *repeated(rows))
+    expected = algorithm(top_label.histogram(k), *lists(rows))
     label, score = of_histograms(rows, k, notion).predict_top(rows[1])
     assert label.tolist() == [expected(row)[0] for row in rows[1].tolist()]
     np.testing.assert_allclose(score, [expected(row)[1] for row in rows[1].tolist()], rtol=1e-12)
@@ -151,7 +150,7 @@ def test_the_top_pair_is_that_of_algorithms_1_and_3(notion, algorithm, rows, k):
 @given(rows=tables(), k=points)
 @pytest.mark.parametrize(("normalize", "algorithm"), [(False, top_label.class_wise), (True, top_label.normalized)])
 def test_the_rows_are_those_of_algorithms_2_and_4(normalize, algorithm, rows, k):
-    expected = algorithm(top_label.histogram(k), *repeated(rows))
+    expected = algorithm(top_label.histogram(k), *lists(rows))
     prob = of_histograms(rows, k, "class-wise", normalize=normalize).predict_proba(rows[1])
     np.testing.assert_allclose(prob, [expected(row) for row in rows[1].tolist()], rtol=1e-12)
 
@@ -160,7 +159,7 @@ def test_the_rows_are_those_of_algorithms_2_and_4(normalize, algorithm, rows, k)
 @given(rows=tables(n_classes=st.integers(3, 4)), k=points)
 @pytest.mark.parametrize(("notion", "given_class"), [("top-2-confidence", False), ("top-2-label", True)])
 def test_the_two_highest_classes_have_the_probabilities_of_algorithm_5(notion, given_class, rows, k):
-    expected = top_label.top_k(top_label.histogram(k), *repeated(rows), 2, given_class=given_class)
+    expected = top_label.top_k(top_label.histogram(k), *lists(rows), 2, given_class=given_class)
     calibrator = of_histograms(rows, k, notion, normalize=False)
     prob, (label, score) = calibrator.predict_proba(rows[1]), calibrator.predict_top(rows[1])
     for i, row in enumerate(rows[1].tolist()):

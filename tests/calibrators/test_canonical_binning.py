@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import projection
-from strategies import tables
+from strategies import repeated, tables
 
 from calibrant._core.registry import entries
 from calibrant.binning import Projection, SimplexUnique
@@ -26,11 +26,9 @@ def fitted(binning, rows, **options):
 
 @given(rows=tables(), n_bins=st.integers(1, 6), data=st.data())
 def test_the_map_is_what_its_definition_says(rows, n_bins, data):
-    label, prob, weight = rows
+    label, prob, _ = repeated(rows)
     n_classes, interior = prob.shape[1], data.draw(st.booleans())
     smoothing = data.draw(st.sampled_from([0.0, 0.5, 1.0]))
-    times = weight.astype(int)
-    label, prob = np.repeat(label, times), np.repeat(prob, times, axis=0)
     made = projection.cuts(prob.tolist(), n_bins, projection.cyclic(n_classes, 100))
     values, counts = projection.class_rates(prob.tolist(), label.tolist(), made, n_classes, interior, smoothing)
     weighted = fitted(Projection(n_bins), rows, interior=interior, smoothing=smoothing)
@@ -51,6 +49,3 @@ def test_of_all_rows_the_map_has_no_error_over_its_own_cells(binning, rows):
     calibrated = fitted(binning, rows, interior=False).predict_proba(prob)
     options = {"binning": SimplexUnique(), "norm": "max", "sample_weight": weight, "labels": range(3)}
     assert canonical_calibration_error(label, calibrated, **options) == pytest.approx(0.0, abs=1e-12)
-
-
-# Parameters

@@ -156,8 +156,7 @@ def test_a_class_absent_from_a_fold_keeps_its_column_and_does_not_spoil_the_temp
 
 
 def test_a_class_unknown_to_a_fold_model_gets_the_lowest_logit_on_any_scale():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2)) * 1e5
+    X = np.random.default_rng(0).normal(size=(60, 2)) * 1e5
     estimator = RidgeClassifier().fit(X / 1e9, np.arange(60) % 3)  # coefficients that make decision values of +-1e4
     values = estimator.decision_function(X)
     assert values.min() < -100

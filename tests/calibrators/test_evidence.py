@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import evidence_scaling as twin
 from scipy.special import expit, logit, ndtri, softmax
+from strategies import dirichlet_rows
 
 from calibrant import TemperatureScaling, load_digits_forecast, log_loss
 from calibrant._core.border import as_problem
@@ -75,9 +76,7 @@ def test_what_is_wrong_with_a_forecast_is_found(k, pool):
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_prediction_itself_has_at_least_the_share_that_the_evidence_leaves_it(k):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(k), 250)
-    label = (rng.random((250, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    label, prob = dirichlet_rows(250, k)
     fitted = EvidenceScaling(pool="folds").fit(prob, label)
     assert fitted.weights_.sum() == pytest.approx(1.0)
     assert fitted.weights_[-1] >= expit(-fitted.evidence_ - 1.0) > 0.6
@@ -125,9 +124,9 @@ def test_parts_are_what_the_map_adds():
     assert parts.to_frame("polars")["group"].to_list() == list(fitted.groups_)
 
 
-def test_the_curve_of_two_classes_is_the_map():
+def test_the_curve_of_two_classes_is_the_map_and_its_band_the_interval():
     prob, label = drawn(800, 2)
-    fitted = EvidenceScaling(pool="fast").fit(prob, label)
+    fitted = EvidenceScaling(pool="fast", intervals=True).fit(prob, label)
     parts = fitted.parts()
     np.testing.assert_allclose(fitted.weights_, [1.0, 0.0], atol=1e-6)
     assert fitted.floor_ == 0.0
@@ -137,10 +136,16 @@ def test_the_curve_of_two_classes_is_the_map():
     inside, found = np.abs(log_odds) < 7.9, fitted.predict_proba(prob)
     expected = log_odds + np.interp(log_odds, parts.place, parts.curve)
     np.testing.assert_allclose(np.log(found[inside, 1] / found[inside, 0]), expected[inside], atol=0.02)
+    # A forecast at these standardised log-odds, by the inverse of the standardisation without a floor.
+    inside = np.abs(parts.place) < 4.0
+    plain = (expit(parts.place[inside]) - fitted.uniform_ / 2) / (1.0 - fitted.uniform_)
+    found = logit(fitted.predict_interval(expit(logit(plain) / fitted.exponent_)))
+    np.testing.assert_allclose(found[:, 0], parts.place[inside] + parts.lower[inside], atol=1e-3)
+    np.testing.assert_allclose(found[:, 1], parts.place[inside] + parts.upper[inside], atol=1e-3)
 
 
 def test_a_picture_shows_a_panel_or_three():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip("matplotlib.pyplot")
     for intervals in (False, True):
         ax = EvidenceScaling(pool="fast", intervals=intervals).fit(*drawn(100, 2)).plot()
         assert (ax.get_xlabel(), len(ax.collections)) == ("standardised log-odds", intervals)
@@ -149,7 +154,6 @@ def test_a_picture_shows_a_panel_or_three():
     assert [len(curve.lines), len(bias.patches), len(interaction.patches)] == [2, 5, 12]
     with pytest.raises(ValueError, match="ax must hold 3 Axes"):
         fitted.plot(ax=curve)
-    pyplot.close("all")
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -298,20 +302,6 @@ def test_many_classes_have_intervals_if_their_order_is_kept():
     with pytest.raises(ValueError, match=r"at most 800 weights; got 1231, of 20 classes. Pass keep='order'"):
         EvidenceScaling(**options).fit(prob, label)
     assert EvidenceScaling(keep="order", **options).fit(prob, label).predict_interval(prob).shape == (60, 20, 2)
-
-
-def test_the_band_of_two_classes_is_the_interval_of_one_map():
-    prob, label = drawn(800, 2)
-    fitted = EvidenceScaling(pool="fast", intervals=True).fit(prob, label)
-    assert fitted.weights_[0] > 1.0 - 1e-6
-    parts = fitted.parts()
-    # A forecast at these standardised log-odds, by the inverse of the standardisation without a floor.
-    assert fitted.floor_ == 0.0
-    inside = np.abs(parts.place) < 4.0
-    plain = (expit(parts.place[inside]) - fitted.uniform_ / 2) / (1.0 - fitted.uniform_)
-    found = logit(fitted.predict_interval(expit(logit(plain) / fitted.exponent_)))
-    np.testing.assert_allclose(found[:, 0], parts.place[inside] + parts.lower[inside], atol=1e-3)
-    np.testing.assert_allclose(found[:, 1], parts.place[inside] + parts.upper[inside], atol=1e-3)
 
 
 # The standardisation

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from strategies import columns, tables
+from strategies import columns, dirichlet_rows, tables
 
 import calibrant as cal
 from calibrant import ByNotion, HistogramBinning, IsotonicCalibration, PlattScaling, VennAbers
@@ -98,9 +98,13 @@ def separations(warned):
     return [str(one.message) for one in warned if "overlap" in str(one.message)]
 
 
-def require_the_map_of_the_rows_in_memory(method, data, n_batches, seed):
+@pytest.mark.first(3)
+@pytest.mark.parametrize("method", [*LOG_ODDS[:2], *SIMPLEX, *LOG_ODDS[2:]], ids=repr)
+@settings(max_examples=8)
+@given(data=st.data(), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
+def test_curves_of_log_odds_and_maps_of_tables_are_those_of_the_rows_in_memory(method, data, n_batches, seed):
     """Maps are compared: where a minimum is flat the parameters are less certain than what they give."""
-    label, prob, weight = data
+    label, prob, weight = data.draw(columns(max_rows=40) if method in LOG_ODDS else tables(max_rows=30))
     names = list(range(2 if prob.ndim == 1 else prob.shape[1]))
     order = np.random.default_rng(seed).permutation(label.size)
     with warnings.catch_warnings(record=True, action="always") as said:
@@ -109,22 +113,6 @@ def require_the_map_of_the_rows_in_memory(method, data, n_batches, seed):
         rows = clone(method).set_params(labels=names).fit(prob, label, weight)
     np.testing.assert_allclose(ours.calibrate(prob), rows.calibrate(prob), atol=1e-7)
     assert separations(said) == separations(of_rows)
-
-
-@pytest.mark.first(2)
-@pytest.mark.parametrize("method", LOG_ODDS, ids=repr)
-@settings(max_examples=8)
-@given(data=columns(max_rows=40), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
-def test_curves_of_log_odds_are_those_of_the_rows_in_memory(method, data, n_batches, seed):
-    require_the_map_of_the_rows_in_memory(method, data, n_batches, seed)
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("method", SIMPLEX, ids=repr)
-@settings(max_examples=5)
-@given(data=tables(max_rows=30), n_batches=st.integers(1, 4), seed=st.integers(0, 9))
-def test_maps_of_tables_are_those_of_the_rows_in_memory(method, data, n_batches, seed):
-    require_the_map_of_the_rows_in_memory(method, data, n_batches, seed)
 
 
 @pytest.mark.first(3)
@@ -146,9 +134,7 @@ def test_of_many_rows_of_a_table_the_parameters_are_the_same(method, is_logit):
 @pytest.mark.parametrize("method", [HistogramBinning(EqualWidth(7)), PlattScaling(), IsotonicCalibration()], ids=repr)
 def test_each_problem_of_a_notion_has_its_map(method, notion, monkeypatch):
     monkeypatch.setattr(fine_grid, "MOST_CELLS", 1 << 18)
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 5000)
-    label = (rng.random((5000, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+    label, prob = dirichlet_rows(5000, 3)
     ours = ByNotion(method, notion).fit(Batches([(label, prob)], batch_rows=2000))
     theirs = ByNotion(method, notion).fit(prob, label)
     distance = np.abs(ours.calibrate(prob) - theirs.calibrate(prob))

@@ -143,9 +143,7 @@ def test_cross_validation_takes_the_best_of_all_stages_of_maps_that_have_not_see
 # Two cuts gain alike; the rates of two scores are one.
 @example(parts=30, rows=[(4, 1, 1), (2, 1, 1), (0, 1, 1)], softening=Fraction(3, 10), smoothing=0.0)
 @example(parts=20, rows=[(0, 1, 1), (5, 0, 1)], softening=Fraction(4, 5), smoothing=0.0)
-def test_a_softened_label_is_the_class_that_came_and_the_event_as_far_as_the_score_says(
-    parts, rows, softening, smoothing
-):
+def test_a_softened_label_is_the_class_that_came_and_the_event_as_the_score_says(parts, rows, softening, smoothing):
     """Of decimals: cut as their fractions are."""
     score, label, weight = (np.array(part) for part in zip(*rows, strict=True))
     exact = [Fraction(int(s), parts) for s in score]

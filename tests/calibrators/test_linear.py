@@ -46,9 +46,9 @@ def test_no_other_weights_and_intercepts_have_a_lower_objective(method, rows, rh
             of_intercept = 1e8
             assert (fitted.intercept_ == 0).all()
     found = twin.vector_objective(z, label, weight, fitted.coef_, fitted.intercept_, ridge, of_intercept)
-    assert found <= twin.lowest_vector(z, label, weight, ridge, of_intercept)[0] + 1e-9
-    scores = twin.scores_of_vector(z, fitted.coef_, fitted.intercept_)
-    np.testing.assert_allclose(fitted.predict_proba(prob), twin.softmax(scores), rtol=1e-9, atol=1e-12)
+    assert found <= twin.lowest_vector(z, label, weight, ridge, of_intercept) + 1e-9
+    expected = twin.softmax(z * fitted.coef_ + fitted.intercept_)
+    np.testing.assert_allclose(fitted.predict_proba(prob), expected, rtol=1e-9, atol=1e-12)
 
 
 @of_drawn_rows
@@ -75,8 +75,7 @@ def test_no_other_matrix_of_structured_scaling_has_a_lower_objective(rows, rho, 
     found = twin.matrix_objective(z, label, weight, fitted.coef_, fitted.intercept_, *penalties)
     lowest, matrix, b = twin.lowest_matrix(z, label, weight, *penalties)
     assert found <= lowest + 1e-9
-    expected = twin.softmax(twin.scores_of_matrix(z, matrix, b))
-    np.testing.assert_allclose(fitted.predict_proba(prob), expected, atol=1e-4)
+    np.testing.assert_allclose(fitted.predict_proba(prob), twin.softmax(z @ matrix.T + b), atol=1e-4)
 
 
 # How they are fitted
@@ -265,10 +264,9 @@ def test_a_penalty_that_holds_everything_is_no_failure_of_the_search(method, rho
 # What nothing but the smallest ridge holds
 SEPARATED = np.array([[0.9, 0.05, 0.05], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
 HELD = [VectorScaling(), VectorScaling(bias=False), MatrixScaling(), MatrixScaling(off_diagonal=0.0, intercept=0.0)]
-held_by_ridge = pytest.mark.parametrize("calibrator", [*HELD, DirichletCalibration(diagonal=0.0)], ids=repr)
 
 
-@held_by_ridge
+@pytest.mark.parametrize("calibrator", [*HELD, DirichletCalibration(diagonal=0.0)], ids=repr)
 def test_that_only_the_ridge_holds_the_map_is_said(calibrator):
     with pytest.warns(ConvergenceWarning, match="the classes are separated: only the ridge penalty of 1e-08 keeps the"):
         calibrator.fit(SEPARATED, [0, 0, 1, 2])
@@ -297,7 +295,6 @@ def test_where_a_penalty_holds_the_map_nothing_is_said(calibrator):
 WORDS = ("as-given", "log-softmax", "reference")
 SCALINGS = (VectorScaling, MatrixScaling)
 each_scaling = pytest.mark.parametrize("scaling", SCALINGS, ids=lambda scaling: scaling.__name__)
-each_word = pytest.mark.parametrize("word", WORDS)
 
 
 def logits_drawn(n=400, k=3, seed=0):
@@ -311,7 +308,7 @@ def logits_drawn(n=400, k=3, seed=0):
 
 @pytest.mark.first(1)
 @each_scaling
-@each_word
+@pytest.mark.parametrize("word", WORDS)
 def test_no_other_map_of_these_logits_has_a_lower_objective(scaling, word):
     logit, label = logits_drawn()
     fitted = scaling(logits=word, input="logit").fit(logit, label)
@@ -319,7 +316,7 @@ def test_no_other_map_of_these_logits_has_a_lower_objective(scaling, word):
     rows = z, label, np.ones(len(z))
     if scaling is VectorScaling:
         found = twin.vector_objective(*rows, fitted.coef_, fitted.intercept_, 1e-8, 1e-8)
-        lowest, *_ = twin.lowest_vector(*rows, 1e-8, 1e-8)
+        lowest = twin.lowest_vector(*rows, 1e-8, 1e-8)
     else:
         found = twin.matrix_objective(*rows, fitted.coef_, fitted.intercept_, 1e-8, 1e-3, 1e-3)
         lowest, *_ = twin.lowest_matrix(*rows, 1e-8, 1e-3, 1e-3)

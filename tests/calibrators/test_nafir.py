@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference import folds
+from reference import folds, isotonic
 from reference import nafir as twin
 from scipy.special import logsumexp, softmax
 from sklearn.exceptions import ConvergenceWarning
@@ -99,7 +99,7 @@ def test_rows_are_the_map_divided_by_its_sum(rows, smoothing):
     values = np.maximum(calibrator.log_value_, -600.0).tolist()
     expected = []
     for row in rows[1].tolist():
-        theta = [twin.step(calibrator.left_.tolist(), values, p) for p in row]
+        theta = [isotonic.step(calibrator.left_.tolist(), values, p) for p in row]
         raised = [np.exp(t + 1e-9 * p - max(theta)) for t, p in zip(theta, row, strict=True)]
         expected.append([v / sum(raised) for v in raised])
     np.testing.assert_allclose(calibrator.predict_proba(rows[1]), expected, rtol=1e-11, atol=1e-200)

@@ -36,7 +36,6 @@ FORMS = {
     "ab": (BetaCalibration(parameters="ab"), twin.beta_through_half, ["a_", "b_"]),
     "a": (BetaCalibration(parameters="a"), twin.beta_temperature, ["a_"]),
 }
-BETA = ("abm", "am", "ab", "a")
 
 
 def sample(n, a=0.4, b=0.6, seed=0):
@@ -66,7 +65,7 @@ def test_the_gradient_vanishes_at_the_curve_or_holds_a_parameter_at_zero(form, r
     fitted, target = fitted_with_targets(calibrator, label, score, weight)
     values, x = [getattr(fitted, name) for name in names], list(map(odds.log_odds, score))
     slope = np.array(twin.gradient(features, values, x, target, weight))
-    if form in BETA:
+    if form in ("abm", "am", "ab", "a"):
         held = np.array([name != "c_" and value == 0 for name, value in zip(names, values, strict=True)])
         slope[held] = np.minimum(slope[held], 0.0)
         assert fitted.a_ >= 0
@@ -276,11 +275,8 @@ def test_logits_on_another_scale_are_fitted_all_the_same(scale):
 # The CDF spline
 
 
-new_scores = st.lists(scores, min_size=1, max_size=10)
-
-
 @pytest.mark.parametrize("n_knots", [2, 3, 6])
-@given(rows=columns(max_rows=12), new=new_scores)
+@given(rows=columns(max_rows=12), new=st.lists(scores, min_size=1, max_size=10))
 def test_the_map_is_what_its_definition_says(n_knots, rows, new):
     label, score, weight = rows
     calibrator = CDFSplineCalibration(n_knots=n_knots).fit(score, label, weight)

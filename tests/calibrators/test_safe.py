@@ -193,8 +193,7 @@ def test_whole_weights_are_rows_that_are_dealt_out_and_others_stay_together():
 
 
 def test_logits_reach_the_candidate_as_logits():
-    rng = np.random.default_rng(0)
-    logit, label = rng.normal(0, 3, (300, 3)), drawn(300)[0]
+    logit, label = np.random.default_rng(0).normal(0, 3, (300, 3)), drawn(300)[0]
     as_logit = SafeCalibrator(input="logit").fit(logit, label)
     assert as_logit.calibrator_.input == "logit"
     as_prob = SafeCalibrator().fit(softmax(logit, axis=1), label)
@@ -217,6 +216,5 @@ def test_fewer_rows_than_folds_change_nothing_and_are_told_of(n):
 
 def test_a_candidate_equal_to_the_forecast_has_no_weight():
     label, _ = drawn(60)
-    uniform = np.full((60, 3), 1 / 3)
-    safe = SafeCalibrator().fit(uniform, label)
+    safe = SafeCalibrator().fit(np.full((60, 3), 1 / 3), label)
     assert (safe.weight_, safe.standard_error_) == (0.0, 0.0)

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:only the class")
 
 ways = pytest.mark.parametrize("ties", ["share", "column"])
 both_rises = pytest.mark.parametrize("rise", ["last", "spread"])
-fractional = st.sampled_from([0.1, 0.25, 0.7, 1.0, 3.3])
 
 
 def fitted(rows, **options):
@@ -50,7 +49,7 @@ def brute_force(rows, new, ties="share", rise="last", **near):
 
 @ways
 @both_rises
-@given(data=st.data(), weights=st.sampled_from([st.integers(1, 4), fractional]))
+@given(data=st.data(), weights=st.sampled_from([st.integers(1, 4), st.sampled_from([0.1, 0.25, 0.7, 1.0, 3.3])]))
 def test_the_map_is_what_brute_force_over_all_upper_sets_finds(ties, rise, data, weights):
     rows = data.draw(tables(max_rows=5, weights=weights))
     new = np.vstack([rows[1], data.draw(tables(n_classes=st.just(rows[1].shape[1])))[1]])

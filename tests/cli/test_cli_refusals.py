@@ -231,9 +231,7 @@ def test_too_little_memory_is_told_with_what_to_do(folder, monkeypatch):
     ("cause", "code", "told"),
     [(None, cli.BROKEN, "ZeroDivisionError"), (KeyboardInterrupt(), 130, "calibrant: interrupted;")],
 )
-def test_a_defect_is_not_taken_for_a_failed_gate_nor_an_interrupted_import_for_one(
-    cause, code, told, shell, monkeypatch
-):
+def test_a_defect_is_no_failed_gate_and_an_interrupted_import_is_no_defect(cause, code, told, shell, monkeypatch):
     def broken(*_):
         raise ZeroDivisionError from cause
 
@@ -324,9 +322,8 @@ def test_a_shell_may_lose_the_notes(where):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # what stands for a closed stream stays open
+# What stands for a closed stream stays open.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("stderr", [None, "/dev/full"])
 @pytest.mark.parametrize(
     ("words", "code"),

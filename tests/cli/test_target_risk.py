@@ -49,9 +49,7 @@ def test_where_no_threshold_keeps_it_all_abstain(run):
 
 @pytest.mark.parametrize("cells", ["{:.2f}", "{:.0%}"])
 @pytest.mark.parametrize("risk", [0.1, 0.3, 1e-4])
-def test_of_stated_confidences_those_below_the_threshold_abstain_and_the_rest_has_the_errors_printed(
-    cells, risk, shell
-):
+def test_stated_confidences_below_the_threshold_abstain_and_the_rest_has_the_errors_printed(cells, risk, shell):
     """A confidence of 0 % is no sure answer "False": it is a wrong answer, as the model itself says."""
     rng = np.random.default_rng(1)
     stated = np.round(20 * rng.beta(0.8, 0.6, 3000)) / 20

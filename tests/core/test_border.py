@@ -320,7 +320,6 @@ CORRECT = "Correct these values, or leave rows='percent' out."
 THREE, RARE = EVENT[:3], np.array([1.02, 0.5, 0.1])
 AS_PERCENT, SUMMED, LOGISTIC = by(rows="percent"), by(rows="normalize"), by(input="logit")
 WITHOUT_FIRST, CLIPPED = (lambda v: (v[1:], PERCENTS)), on(lambda v: np.clip(v, 0, 1))
-CLIPPED_PERCENT = lambda v: (np.clip(v, 0, 100), PERCENTS)  # noqa: E731
 CLIPPED_ROWS = lambda v: (np.clip(v, 0, None), SUMS)  # noqa: E731
 
 
@@ -360,7 +359,7 @@ HINTS = [
 OF_PERCENT = [
     (ROUNDED, Y6, DIVIDE, SUMMED, divided(ROUNDED)),
     (P6, Y6, "If these are fractions of one and not percent, leave rows='percent' out.", by(), P6),
-    (np.array([102.0, -2, 50]), THREE, CORRECT, CLIPPED_PERCENT, [1, 0, 0.5]),
+    (np.array([102.0, -2, 50]), THREE, CORRECT, lambda v: (np.clip(v, 0, 100), PERCENTS), [1, 0, 0.5]),
 ]
 
 

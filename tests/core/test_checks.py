@@ -1,6 +1,5 @@
 """What is refused is said in four parts, what a message tells to do works, and progress bars never stand in the way."""
 
-import io
 import sys
 import warnings
 
@@ -211,15 +210,14 @@ def test_what_an_error_or_a_warning_tells_to_do_works_without_a_warning(case):
 # Progress bars
 
 
-def test_a_bar_counts_the_items_and_is_gone_afterwards(monkeypatch):
+def test_a_bar_counts_the_items_and_is_gone_afterwards(capsys):
     pytest.importorskip("tqdm")
-    shown = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", shown)
     assert list(must.tracked(iter("abc"), 3, show=False, desc="items", unit="item")) == ["a", "b", "c"]
-    assert shown.getvalue() == ""  # where nobody asked
+    assert capsys.readouterr().err == ""  # where nobody asked
     assert list(must.tracked(range(3), 3, show=True, desc="rows mapped", unit="row")) == [0, 1, 2]
-    assert "rows mapped" in shown.getvalue()
-    assert shown.getvalue().rstrip("\r").endswith(" ")  # the line is wiped
+    shown = capsys.readouterr().err
+    assert "rows mapped" in shown
+    assert shown.rstrip("\r").endswith(" ")  # the line is wiped
 
 
 def test_without_tqdm_the_work_is_done_all_the_same(monkeypatch, capsys):
@@ -229,10 +227,8 @@ def test_without_tqdm_the_work_is_done_all_the_same(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
-def test_a_bar_is_closed_when_the_work_fails(monkeypatch):
+def test_a_bar_is_closed_when_the_work_fails(capsys):
     pytest.importorskip("tqdm")
-    shown = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", shown)
     with pytest.raises(KeyboardInterrupt), must.progress_bar(2, show=True, desc="fit", unit="step"):
         raise KeyboardInterrupt
-    assert shown.getvalue().rstrip("\r").endswith(" ")
+    assert capsys.readouterr().err.rstrip("\r").endswith(" ")

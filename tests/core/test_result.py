@@ -32,7 +32,6 @@ class Curve(Result):
 
 
 PARTS = (Part("a", np.array([1.0, 2.0]), 7.0), Part("b", np.array([3.0, 4.0]), 8.0))
-CURVE = Curve(PARTS, np.array([10, 20]))
 
 
 def columns(result, backend="polars"):
@@ -40,7 +39,7 @@ def columns(result, backend="polars"):
 
 
 def test_a_representation_counts_adds_up_and_names_the_ends():
-    assert repr(CURVE) == "Curve('binary', 0.1, parts=2, scores=4, sum=10, at=10..20)"
+    assert repr(Curve(PARTS, np.array([10, 20]))) == "Curve('binary', 0.1, parts=2, scores=4, sum=10, at=10..20)"
 
 
 def test_a_table_spreads_the_columns_of_an_array_and_leaves_out_what_is_none():

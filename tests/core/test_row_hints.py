@@ -35,14 +35,12 @@ OF_ONE = {"rows_for": {"detect": 0.15}}
 QUICK = {"n_resamples": 9}
 
 
-def functions():
-    """Public functions of tables of probabilities."""
-    found = {name: load(name) for name in homes()}
-    return {
-        name: function
-        for name, function in found.items()
-        if inspect.isfunction(function) and {"y_prob", "prob_a"} & set(inspect.signature(function).parameters)
-    }
+FUNCTIONS = {
+    name: load(name)
+    for name in homes()
+    if inspect.isfunction(load(name)) and {"y_prob", "prob_a"} & set(inspect.signature(load(name)).parameters)
+}
+"""Public functions of tables of probabilities."""
 
 
 def arguments_of(function, **tables):
@@ -54,7 +52,6 @@ def arguments_of(function, **tables):
     return {name: known[name] for name in wanted}
 
 
-FUNCTIONS = functions()
 CASES = [
     (name, table)
     for name, function in FUNCTIONS.items()
@@ -105,5 +102,4 @@ def test_a_sum_of_0999_is_within_0001(dtype):
             parts = RNG.multinomial(round(total * 1e6), np.full(n_classes, 1 / n_classes), size=20)
             prob = np.array([[float(f"{part / 1e6:.6f}") for part in row] for row in parts], dtype=dtype)
             assert as_problem(np.arange(20) % n_classes, prob).size == 20
-    percent = np.array([[33.3, 66.6], [66.6, 33.3]])
-    assert as_problem([0, 1], percent, rows="percent").size == 2
+    assert as_problem([0, 1], [[33.3, 66.6], [66.6, 33.3]], rows="percent").size == 2

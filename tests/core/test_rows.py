@@ -10,9 +10,7 @@ from calibrant._core import arrays
 from calibrant._core.border import as_problem, as_weights
 from calibrant._core.rows import BLOCK, MANY, Weights, log_losses, places
 
-COUNTS = st.lists(st.integers(1, 6), min_size=1, max_size=12)
 FRACTIONS = st.lists(st.floats(0.01, 9.0), min_size=2, max_size=12)
-NUMBERS = ("total", "rows", "rows_per_weight", "effective_rows", "effective_rows_per_weight")
 
 
 def weights_of(values):
@@ -24,11 +22,11 @@ def over_rows(values, count):
     return float(np.repeat(values, count).sum())
 
 
-@given(count=COUNTS)
+@given(count=st.lists(st.integers(1, 6), min_size=1, max_size=12))
 def test_integer_weights_equal_repeated_rows(count):
     weights, repeated = weights_of(count), Weights.one_each(sum(count))
     assert weights.are_counts
-    for name in NUMBERS:
+    for name in ("total", "rows", "rows_per_weight", "effective_rows", "effective_rows_per_weight"):
         assert getattr(weights, name) == getattr(repeated, name), name
     np.testing.assert_array_equal(weights.times, count)
     # Sums over rows: the variance of a sum, and what each of the equal rows counts.

@@ -375,11 +375,10 @@ def test_points_are_drawn_of_more_rows_than_numbers_can_count():
 
 
 def test_calibrated_forecasts_can_be_given_and_lose_the_rows_of_weight_zero_too():
-    sharper = SPREAD[3] ** 2 / (SPREAD[3] ** 2).sum(axis=1, keepdims=True)
-    weight = np.arange(300) % 3
-    points = simplex_points(OCCURRED[3], SPREAD[3], sharper, sample_weight=weight)
+    weight, given = np.arange(300) % 3, sharper(SPREAD[3])
+    points = simplex_points(OCCURRED[3], SPREAD[3], given, sample_weight=weight)
     np.testing.assert_array_equal(points.prob, np.repeat(SPREAD[3], weight, axis=0))
-    np.testing.assert_array_equal(points.calibrated, np.repeat(sharper, weight, axis=0))
+    np.testing.assert_array_equal(points.calibrated, np.repeat(given, weight, axis=0))
     assert points.to_frame("polars").columns[-3:] == ["calibrated_0", "calibrated_1", "calibrated_2"]
     assert points.calibrator == "given"
     assert points.n_rows == 300

@@ -93,8 +93,7 @@ def test_a_panel_knows_what_its_squared_error_is_made_of():
 
 
 def test_of_many_scores_the_band_stands_at_some_that_are_spread_over_ranks_and_scores():
-    rng = np.random.default_rng(0)
-    score = np.sort(rng.random(50_000) ** 8)
+    score = np.sort(np.random.default_rng(0).random(50_000) ** 8)
     at = places_shown(score)
     assert at.size <= MOST_PLACES
     assert (at[0], at[-1]) == (0, score.size - 1)
@@ -311,8 +310,7 @@ def test_smooth_curves_are_drawn_over_each_other():
 
 
 def test_a_constant_forecast_is_a_point_with_its_interval():
-    curve = cb.smooth_reliability_curve([0, 1, 0, 0, 0], np.full(5, 0.3))
-    ax = curve.plot()
+    ax = cb.smooth_reliability_curve([0, 1, 0, 0, 0], np.full(5, 0.3)).plot()
     line = next(line for line in ax.lines if line.get_marker() == "o")
     assert line.get_xdata()[0] == pytest.approx(0.3)
     assert line.get_ydata()[0] == pytest.approx(0.2)

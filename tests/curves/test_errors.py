@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import binned
 from reference import bounded_isotonic as reference
-from strategies import tables
+from strategies import tables, uniform_rows
 
 from calibrant import EqualMass, EqualWidth, calibration_error, load_digits_forecast
 from calibrant.binning import BoundedIsotonic, Isotonic, Unique
@@ -220,9 +220,7 @@ def test_the_guarantee_is_that_of_the_theorem():
 
 
 def test_rows_alone_in_their_bins_are_warned_of():
-    rng = np.random.default_rng(0)
-    score = rng.random(100)
-    label = (rng.random(100) < score).astype(int)
+    label, score = uniform_rows(100)
     with pytest.warns(CalibrationWarning, match=r"got 100 of 100 rows alone.*EqualMass\(15\)"):
         validity_curve(label, score)
     validity_curve(label, score, binning=EqualMass(15))  # filterwarnings: error

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import binomtest
+from strategies import dirichlet_rows
 
 from calibrant.decisions import risk_coverage_curve, risk_threshold
 from calibrant.decisions.abstaining import ENOUGH, GRID, areas
@@ -123,9 +124,7 @@ def test_the_threshold_is_that_of_a_sequence_of_tests(seed, risk, level):
 
 
 def test_it_speaks_of_the_predicted_class_unless_told_otherwise():
-    rng = np.random.default_rng(4)
-    p = rng.dirichlet([0.3, 0.3, 0.3], 1000)
-    y = (p.cumsum(axis=1) < rng.random((1000, 1))).sum(axis=1).clip(max=2)
+    y, p = dirichlet_rows(1000, 3, seed=4, concentration=0.3)
     found = risk_threshold(y, p, risk=0.1)
     answered = p.max(axis=1) >= found.threshold
     assert found.n_answered == answered.sum()

@@ -34,8 +34,7 @@ def test_each_class_is_multiplied_by_new_over_old_share(data, rows):
 def test_logits_move_by_the_difference_of_the_log_ratios_exactly(old, new, z):
     found = shift_prior([z], old_prior=old, new_prior=new, input="logit")[0]
     assert found == pytest.approx(expit(z + np.log(new / (1 - new)) - np.log(old / (1 - old))), rel=1e-9, abs=1e-320)
-    table = shift_prior([[0.0, z]], old_prior=old, new_prior=new, input="logit")
-    assert table[0, 1] == found
+    assert shift_prior([[0.0, z]], old_prior=old, new_prior=new, input="logit")[0, 1] == found
 
 
 def test_a_class_that_comes_no_more_gets_nothing_unless_it_has_all():
@@ -145,8 +144,7 @@ def test_what_makes_no_sense_is_refused_with_what_to_do(call, message):
 def test_no_shares_are_more_likely(data, rows):
     _, prob, weight = rows
     k = prob.shape[1]
-    parts = np.array(data.draw(st.lists(st.integers(1, 9), min_size=k, max_size=k)), dtype=float)
-    old = parts / parts.sum()
+    old = data.draw(priors(k))
     found = estimate_prior(prob, old_prior=old, sample_weight=weight)
 
     def likelihood(q):

@@ -115,8 +115,7 @@ def test_decisions_have_the_names_of_the_classes_and_of_what_else_can_be_done():
 
 def test_columns_that_have_words_or_whole_numbers_for_names_are_the_classes():
     frame = pl.DataFrame({"dog": [0.9, 0.5], "cat": [0.1, 0.5]})
-    found = decide(frame, [[0, 1, 0.3], [1, 0, 0.3]])
-    assert found.named.tolist() == ["dog", "abstain"]
+    assert decide(frame, [[0, 1, 0.3], [1, 0, 0.3]]).named.tolist() == ["dog", "abstain"]
     assert decide(frame.rename(lambda name: f"p_{name}"), 1 - np.eye(2)).names.tolist() == ["dog", "cat"]
     assert decide(frame, 1 - np.eye(2), labels=[0, 1]).names.tolist() == [0, 1]
     numbered = pd.DataFrame([[0.1, 0.9]], columns=np.array([1, 2]))  # classes_ of a classifier

@@ -101,7 +101,6 @@ TABLES = {
     "own": evidence.OwnOfClass(RNG.normal(size=(3, N, K))),
     "none": evidence.SameForAll.none(N, K),
 }
-each_table = pytest.mark.parametrize("table", TABLES.values(), ids=list(TABLES))
 with_features = pytest.mark.parametrize("table", [TABLES["same"], TABLES["own"]], ids=["same", "own"])
 
 
@@ -137,7 +136,7 @@ def pair(table):
     return matrix, products, RNG.uniform(0.5, 5.0, size)
 
 
-@each_table
+@pytest.mark.parametrize("table", TABLES.values(), ids=list(TABLES))
 def test_products_equal_the_matrix(table):
     matrix, products, _ = pair(table)
     found = evidence.curvature_of_softmax(softmax(OFFSET, axis=1), WEIGHT, SHARED, table)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import folds
-from strategies import tables
+from strategies import dirichlet_rows, tables
 
 from calibrant._core.border import as_problem
 from calibrant.exceptions import CalibrationWarning
@@ -15,9 +15,6 @@ from calibrant.fit.folds import folds_of, observed
 
 # Drawn rows may all be of one class; that this is said is a test of its own.
 pytestmark = pytest.mark.filterwarnings("ignore:only the class", "ignore:the rows of a calibration set")
-
-
-any_weights = st.one_of(st.integers(1, 13), st.sampled_from([0.1, 0.3, 1.5, 2.25, 7.5]))
 
 
 def found_folds(label, prob, weight=None):
@@ -42,7 +39,7 @@ def tied_rows(n=1500, n_distinct=20, k=3):
 # Which rows are left out
 
 
-@given(rows=tables(weights=any_weights))
+@given(rows=tables(weights=st.one_of(st.integers(1, 13), st.sampled_from([0.1, 0.3, 1.5, 2.25, 7.5]))))
 def test_rows_are_dealt_out_as_in_the_definition(rows):
     label, prob, weight = rows
     expected = folds.folds(prob.tolist(), label.tolist(), weight.tolist())
@@ -63,9 +60,7 @@ def test_distinct_rows_of_one_weight_are_in_one_fold_as_they_are(weight):
 
 def drawn_rows(n, k, seed, decimals=12):
     """A calibrated forecast, perhaps rounded."""
-    rng = np.random.default_rng(seed)
-    prob = rng.dirichlet(np.ones(k), n)
-    label = (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1)
+    label, prob = dirichlet_rows(n, k, seed)
     rounded = prob.round(decimals)
     rounded[:, -1] = 1.0 - rounded[:, :-1].sum(axis=1).round(decimals)
     return label, rounded

@@ -103,8 +103,7 @@ def test_an_engine_leaves_the_sums_of_the_rows_in_memory(made, frame):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_with_keys_have_the_same_sums_in_any_order_and_partition(frame, seed):
-    rng = np.random.default_rng(seed)
-    at = (0, *np.sort(rng.integers(0, N, 4)).tolist(), N)
+    at = (0, *np.sort(np.random.default_rng(seed).integers(0, N, 4)).tolist(), N)
     mixed = frame.sample(frac=1, random_state=seed)
     found = predictions(of_dask(frame, cut(mixed, at)), row_key="row", batch_rows=7000)
     same_sums(scan(found, PLAN), in_memory(frame))
@@ -285,11 +284,9 @@ def test_a_relation_is_calibrated_on_a_connection_of_its_own(query, frame):
         assert first == again
         kept = frame[COLUMNS].to_numpy()[[row for _, row in first]]
         np.testing.assert_array_equal([prob for prob, _ in first], calibrator.calibrate(kept)[:, 0])
+        gaps = f"SELECT * REPLACE (CASE WHEN row < 9 THEN {COLUMNS[0]} END AS {COLUMNS[0]}) FROM rows"
         with pytest.raises(ValueError, match="y_prob must be finite"):
-            calibrated(
-                own.sql(f"SELECT * REPLACE (CASE WHEN row < 9 THEN {COLUMNS[0]} END AS {COLUMNS[0]}) FROM rows"),
-                calibrator,
-            )
+            calibrated(own.sql(gaps), calibrator)
         assert own.sql("SELECT count(*) FROM better").fetchall() == [(len(first),)]
 
 

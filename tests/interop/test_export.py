@@ -176,8 +176,7 @@ def test_a_safe_calibrator_is_printed_whether_it_trusts_its_map_or_not():
 
 def test_a_row_with_nan_becomes_nan_and_no_other_does():
     label, X = rows(1, "probability")
-    calibrator = cal.HistogramBinning(5).fit(X, label)
-    found = by_numpy(calibrator, np.append(X, np.nan))
+    found = by_numpy(cal.HistogramBinning(5).fit(X, label), np.append(X, np.nan))
     assert np.isnan(found).tolist() == [False] * len(X) + [True]
 
 

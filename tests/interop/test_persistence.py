@@ -47,9 +47,8 @@ FITTED = {
 
 
 def by_notion(notion, **options):
-    with warnings.catch_warnings(
-        action="ignore", category=calibrant.exceptions.CalibrationWarning
-    ):  # the part without rows
+    # The part without rows is told of.
+    with warnings.catch_warnings(action="ignore", category=calibrant.exceptions.CalibrationWarning):
         return ByNotion(IsotonicCalibration(interpolate=True), notion, **options).fit(PROB, TRUTH)
 
 
@@ -259,12 +258,18 @@ SIERPINSKI = {"method": "canonical-binning", "parameters": {}, "fitted": OF_DEEP
 OF_ONE_SCORE = to_document(FITTED["isotonic"]())["calibrator"]
 LONG = ["a" * 10**5, *map(str, range(999))]
 UNFITTED = {"calibrator": {"method": "temperature", "parameters": {}}}
-FITTED_PART = ("calibrator", "fitted")
-VALUES = (*FITTED_PART, "value_", "array")
-IN_SAFE = (*FITTED_PART, "calibrator_", "calibrator", "calibrator", "fitted", "value_", "array")
-POOLED = (*FITTED_PART, "pooled_", "calibrator", "fitted")
-SECOND = (*FITTED_PART, "calibrators_", 1, "calibrator", "fitted", "value_", "array", -1)
-LOGS, LEFT = (*FITTED_PART, "log_value_", "array"), (*FITTED_PART, "left_", "array")
+
+
+def at(*names):
+    """Where a fitted attribute stands, or a part of it."""
+    return ("calibrator", "fitted", *names)
+
+
+VALUES = at("value_", "array")
+IN_SAFE = at("calibrator_", "calibrator", "calibrator", "fitted", "value_", "array")
+POOLED = at("pooled_", "calibrator", "fitted")
+SECOND = at("calibrators_", 1, "calibrator", "fitted", "value_", "array", -1)
+LOGS, LEFT = at("log_value_", "array"), at("left_", "array")
 
 
 shorter, backwards = itemgetter(slice(None, -1)), itemgetter(slice(None, None, -1))
@@ -272,68 +277,58 @@ shorter, backwards = itemgetter(slice(None, -1)), itemgetter(slice(None, None, -
 DAMAGES = [
     ("canonical", VALUES, lambda rows: [row[:3] for row in rows], "value_ must be numbers, .* of shape"),
     ("canonical", VALUES, shorter, r"of shape \(5, 4\); got shape \(4, 4\)"),
-    ("canonical", (*FITTED_PART, "count_", "array"), shorter, r"count_ .* of shape \(5,\); got shape \(4,\)"),
+    ("canonical", at("count_", "array"), shorter, r"count_ .* of shape \(5,\); got shape \(4,\)"),
     ("canonical", (*VALUES, 2), [0.5, 0.5, 0.5, 0.5], "rows of value_ must sum to one;"),
     ("canonical", (*VALUES, 0), shorter, "value_: array must have rows"),
     ("in a safe one", IN_SAFE, [[0.5, 0.5]] * 5, "value_ must be numbers, .* got"),
-    ("by notion", (*FITTED_PART, "calibrators_"), shorter, "as many as TopLabel.. makes of 4 classes; got 3"),
-    ("by notion", (*FITTED_PART, "calibrators_"), lambda maps: [*maps, None], "problems must be .*; got 5"),
+    ("by notion", at("calibrators_"), shorter, "as many as TopLabel.. makes of 4 classes; got 3"),
+    ("by notion", at("calibrators_"), lambda maps: [*maps, None], "problems must be .*; got 5"),
     ("by notion", ("calibrator", "parameters", "unseen"), "bogus", "unseen must be one of 'pooled', 'identity'"),
     ("by notion", ("calibrator", "parameters", "normalize"), lambda _: "no", "normalize must be True or False"),
     ("by notion", ("calibrator", "parameters", "notion"), lambda _: "bogus", "'bogus'"),
-    ("by notion", (*FITTED_PART, "pooled_"), None, "pooled must be a map where a problem has none"),
+    ("by notion", at("pooled_"), None, "pooled must be a map where a problem has none"),
     ("by notion", POOLED, {}, "left_ must be there; got none"),
     ("by notion", (*POOLED, "value_", "array", 0), -1.0, "value_ must be numbers, at least"),
     ("by notion", SECOND, 2.0, "value_ must be numbers, .*; got"),
     ("histogram", VALUES, shorter, "edges_ must be numbers"),
-    ("spline", (*FITTED_PART, "knots_", "array", 0), lambda x: x * 1e50, "gaps of knots_, .*; got .* at index 1"),
+    ("spline", at("knots_", "array", 0), lambda x: x * 1e50, "gaps of knots_, .*; got .* at index 1"),
     ("NA-FIR", LEFT, backwards, "left_ must be numbers, .*rising; got"),
     ("NA-FIR", LOGS, backwards, "log_value_ must be numbers, rising; got"),
     ("NA-FIR", LOGS, shorter, "log_value_ must be numbers, rising, of shape"),
-    ("SCIR", (*FITTED_PART, "score_", "array"), backwards, "score_ must be numbers, at least 0, not falling;"),
-    ("SCIR", (*FITTED_PART, "rank_", "array", 0), 9, "rank_ must .*; got .*"),
-    ("SCIR", (*FITTED_PART, "rank_", "array", 0), 0, "rank_ must .*; got .*"),
+    ("SCIR", at("score_", "array"), backwards, "score_ must be numbers, at least 0, not falling;"),
+    ("SCIR", at("rank_", "array", 0), 9, "rank_ must .*; got .*"),
+    ("SCIR", at("rank_", "array", 0), 0, "rank_ must .*; got .*"),
     ("SCIR", VALUES, shorter, "value_ must .* of shape"),
     ("SCIR", VALUES, backwards, "value_ must .*; got .*"),
     ("IRP", LEFT, [0.2, 0.1, 0.4], "left_ must .*; got .*"),
     ("IRP", LEFT, [], "left_ must .*; got .*"),
     ("IRP", VALUES, [0.0, 1.0, 0.5], "value_ must .*; got .*"),
-    ("IRP", (*FITTED_PART, "n_bins_"), 4, "n_bins_ must .*; got 4"),
-    ("IRP", (*FITTED_PART, "gain_", "array"), shorter, "gain_ must .*; got .*"),
-    (
-        "IRP",
-        (*FITTED_PART, "weight_", "array"),
-        [0.0, 2.0, 1.0],
-        "event_weight_ must be at most weight_, and that above 0",
-    ),
-    ("IRP", (*FITTED_PART, "event_weight_", "array"), [0.0, 3.0, 1.0], "event_weight_ must .*; got .*"),
-    ("IRP", (*FITTED_PART, "row_weight_"), 0.0, "row_weight_ must .*; got 0"),
-    ("IRP", (*FITTED_PART, "smoothing_"), 1.1e15, "smoothing_ must .*; got 11000"),
-    ("IRP", (*FITTED_PART, "softening_"), 1.0, "softening_ must .*; got 1"),
-    ("multiclass IRP", (*FITTED_PART, "node_value_", "array"), shorter, "node_value_ must .*; got .*"),
-    ("multiclass IRP", (*FITTED_PART, "n_regions_"), lambda n: n + 1, "n_regions_ must be those of the tree"),
-    (
-        "multiclass IRP",
-        (*FITTED_PART, "staged_regions_", "array", 0),
-        99,
-        "staged_regions_ and n_regions_ must be those of",
-    ),
+    ("IRP", at("n_bins_"), 4, "n_bins_ must .*; got 4"),
+    ("IRP", at("gain_", "array"), shorter, "gain_ must .*; got .*"),
+    ("IRP", at("weight_", "array"), [0.0, 2.0, 1.0], "event_weight_ must be at most weight_, and that above 0"),
+    ("IRP", at("event_weight_", "array"), [0.0, 3.0, 1.0], "event_weight_ must .*; got .*"),
+    ("IRP", at("row_weight_"), 0.0, "row_weight_ must .*; got 0"),
+    ("IRP", at("smoothing_"), 1.1e15, "smoothing_ must .*; got 11000"),
+    ("IRP", at("softening_"), 1.0, "softening_ must .*; got 1"),
+    ("multiclass IRP", at("node_value_", "array"), shorter, "node_value_ must .*; got .*"),
+    ("multiclass IRP", at("n_regions_"), lambda n: n + 1, "n_regions_ must be those of the tree"),
+    ("multiclass IRP", at("staged_regions_", "array", 0), 99, "staged_regions_ and n_regions_ must be those of"),
     ("SCIR", (*VALUES, -1), 1.5, "value_ must be numbers, .* at most 1;"),
-    ("SCIR", (*FITTED_PART, "epsilon_"), -1.0, "epsilon_ must be a number, at least 0 and at most 1"),
-    ("temperature", FITTED_PART, {"calibrate": "x"}, ""),
-    ("temperature", FITTED_PART, {"__class__": "x"}, ""),
-    ("temperature", FITTED_PART, None, ""),
-    ("temperature", FITTED_PART, [], ""),
+    ("SCIR", at("epsilon_"), -1.0, "epsilon_ must be a number, at least 0 and at most 1"),
+    ("temperature", at(), {"calibrate": "x"}, ""),
+    ("temperature", at(), {"__class__": "x"}, ""),
+    ("temperature", at(), None, ""),
+    ("temperature", at(), [], ""),
     ("temperature", ("calibrator", "parameters"), {"no_such": 1}, ""),
     ("temperature", ("calibrator", "parameters"), None, ""),
     ("temperature", ("calibrator", "method"), "by-notion", ""),
     ("temperature", ("calibrator", "method"), "os.system", "calibrator must be one of .*'temperature'"),
-    ("temperature", (*FITTED_PART, "temperature_"), -1, "temperature_ must be a number, at least 1e-100; got -1"),
-    ("temperature", FITTED_PART, lambda fitted: fitted | {"left_": 1.0}, "'left_' is no fitted attribute of Temp"),
-    ("temperature", (*FITTED_PART, "temperature_"), {"array": [1.0], "dtype": "S999"}, "dtype must be one"),
+    ("temperature", at("temperature_"), -1, "temperature_ must be a number, at least 1e-100; got -1"),
+    ("temperature", at(), lambda fitted: fitted | {"left_": 1.0}, "'left_' is no fitted attribute of Temp"),
+    ("temperature", at("temperature_"), {"array": [1.0], "dtype": "S999"}, "dtype must be one"),
     ("temperature", ("calibrator",), lambda _: SIERPINSKI, "depth must be at most 12; got 1000000000"),
     ("temperature", ("calibrator",), lambda _: OF_ONE_SCORE, "classes must be two for IsotonicCal"),
-    ("in a safe one", (*FITTED_PART, "calibrator_"), UNFITTED, "calibrator_ must be a fitted calibrator;"),
+    ("in a safe one", at("calibrator_"), UNFITTED, "calibrator_ must be a fitted calibrator;"),
     ("temperature", ("classes",), [], r"classes must be two or more .*; got \[\]"),
     ("temperature", (), {"classes": [0], "columns": 1}, r"classes must be two or more .*; got \[0\]"),
     ("temperature", ("classes",), [0, 0, 1, 2], r"classes must be there once each; .*\[0, 0, 1, 2\]"),

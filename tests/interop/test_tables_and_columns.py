@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from calibrant.interop import columns
 from calibrant.interop.tables import MOST_PARTS, read_forecast, read_table, select, table_of, write_table
 
-ENDINGS = ["csv", "parquet", "pq", "feather", "arrow", "npz"]
 TABLE = {
     "label": np.array(["cat", "dög", "cat, tabby"]),
     "p_0": np.array([0.1, 1 / 3, 1e-300]),
@@ -26,8 +25,6 @@ TABLE = {
     "single": np.array([0.1, 0.2, 0.3], dtype=np.float32).astype(np.float64),
     'a "quoted", name': np.array([True, False, True]),
 }
-
-each_ending = pytest.mark.parametrize("ending", ENDINGS)
 
 
 def same_tables(found, expected):
@@ -37,7 +34,7 @@ def same_tables(found, expected):
         np.testing.assert_array_equal(found[name], column)
 
 
-@each_ending
+@pytest.mark.parametrize("ending", ["csv", "parquet", "pq", "feather", "arrow", "npz"])
 def test_what_is_written_is_read_back_to_the_last_bit(ending, tmp_path):
     path = tmp_path / f"table.{ending}"
     write_table(path, TABLE)
@@ -140,8 +137,7 @@ def test_an_array_that_nobody_asks_for_is_not_decompressed(tmp_path):
     path = zipped(tmp_path / "t.npz", bomb=bomb, P=np.array([[0.3, 0.7], [0.6, 0.4]]), y=np.array([1, 0]))
     assert path.stat().st_size < 50_000
     tracemalloc.start()
-    forecast = read_forecast(path)
-    assert forecast.y_prob.tolist() == [[0.3, 0.7], [0.6, 0.4]]
+    assert read_forecast(path).y_prob.tolist() == [[0.3, 0.7], [0.6, 0.4]]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2_000_000
@@ -356,17 +352,15 @@ def test_what_a_record_lacks_is_missing_and_numbers_stay_numbers():
 
 
 def test_a_long_list_is_text_and_not_a_column_an_item():
-    table = table_of([{"tokens": list(range(MOST_PARTS + 1))}])
-    assert list(table) == ["tokens"]
+    assert list(table_of([{"tokens": list(range(MOST_PARTS + 1))}])) == ["tokens"]
     assert len(table_of([{"tokens": list(range(MOST_PARTS))}])) == MOST_PARTS
 
 
 LEAVES = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.floats(allow_nan=False) | st.text(max_size=3)
-KEYS = st.text("abc", min_size=1, max_size=2)
 VALUES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3), max_leaves=4)
 
 
-@given(st.lists(st.dictionaries(KEYS, VALUES), min_size=1, max_size=5))
+@given(st.lists(st.dictionaries(st.text("abc", min_size=1, max_size=2), VALUES), min_size=1, max_size=5))
 def test_every_leaf_is_in_its_column_and_row(records):
     table = table_of(records)
 

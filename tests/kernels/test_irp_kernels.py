@@ -64,8 +64,7 @@ def votes_of_three(draw):
 def test_every_way_to_part_forecasts_of_three_classes_is_found_once_ties_of_decimals_included(rows):
     whole, prob, sums = rows
     gamma, gain = splits_of(prob, sums)
-    found = sides_of(prob, gamma)
-    assert sorted(found) == sorted(twin.all_splits(whole.tolist()))
+    assert sorted(sides_of(prob, gamma)) == sorted(twin.all_splits(whole.tolist()))
     np.testing.assert_allclose(gamma.sum(axis=1), 1.0, rtol=1e-12)
     label, weight = np.tile(np.arange(3), len(prob)), sums.ravel()
     of_rows = np.empty(len(gamma))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from strategies import columns, tables
+from strategies import columns, repeated, tables
 
 from calibrant import EqualWidth
 from calibrant._core.border import as_problem
@@ -24,15 +24,11 @@ CELLS = {name: entry.target() for name, entry in OF_SIMPLEX.items()}
 three = tables(n_classes=st.just(3))
 """A triangle is what every binning of the simplex can cut."""
 
-each_binning = pytest.mark.parametrize("binning", CUT.values(), ids=list(CUT))
 each_of_simplex = pytest.mark.parametrize("binning", CELLS.values(), ids=list(CELLS))
 each_of_both = pytest.mark.parametrize(
     ("binning", "drawn"),
     [(one, columns()) for one in CUT.values()] + [(one, three) for one in CELLS.values()],
     ids=[*CUT, *CELLS],
-)
-each_sized = pytest.mark.parametrize(
-    "make", [entry.target for entry in BINNINGS.values() if "n_bins" in entry.target.__dataclass_fields__]
 )
 
 
@@ -70,13 +66,12 @@ def test_row_order_never_matters(binning, drawn, data, random):
 @each_of_both
 @given(data=st.data())
 def test_integer_weights_equal_repeated_rows(binning, drawn, data):
-    label, prob, weight = rows = data.draw(drawn)
-    times = weight.astype(int)
-    bins, repeated = cut(binning, rows), cut(binning, (np.repeat(label, times), np.repeat(prob, times, axis=0), None))
-    assert_same_cells(repeated, bins, prob)
-    np.testing.assert_array_equal(repeated.weight, bins.weight)
-    np.testing.assert_array_equal(repeated.outcome_sum, bins.outcome_sum)
-    np.testing.assert_allclose(repeated.score_sum, bins.score_sum, rtol=1e-12)
+    rows = data.draw(drawn)
+    bins, same = cut(binning, rows), cut(binning, repeated(rows))
+    assert_same_cells(same, bins, rows[1])
+    np.testing.assert_array_equal(same.weight, bins.weight)
+    np.testing.assert_array_equal(same.outcome_sum, bins.outcome_sum)
+    np.testing.assert_allclose(same.score_sum, bins.score_sum, rtol=1e-12)
 
 
 @each_of_both
@@ -108,27 +103,22 @@ def test_every_row_is_in_one_cell_and_sums_over_cells_are_the_sums_over_rows(bin
 # Of scores
 
 
-@each_binning
+@pytest.mark.parametrize("binning", CUT.values(), ids=list(CUT))
 @given(rows=columns())
-def test_bins_are_right_closed(binning, rows):
+def test_bins_are_right_closed_and_their_edges_increase_from_zero_in_the_first_to_one_in_the_last(binning, rows):
     bins = cut(binning, rows)
     inner = bins.edges[1:-1]
     np.testing.assert_array_equal(bins.index(inner), np.arange(len(bins) - 1))
-    above = np.nextafter(inner, 2.0)
-    assert (bins.index(above) > np.arange(len(bins) - 1)).all()
-
-
-@each_binning
-@given(rows=columns())
-def test_edges_increase_from_zero_which_is_in_the_first_bin_and_one_in_the_last(binning, rows):
-    bins = cut(binning, rows)
+    assert (bins.index(np.nextafter(inner, 2.0)) > np.arange(len(bins) - 1)).all()
     assert bins.edges[0] == 0.0
     assert (np.diff(bins.edges[1:]) > 0).all()
     assert bins.edges[-1] >= rows[1].max()
     assert bins.index(np.array([0.0, 1.0])).tolist() == [0, len(bins) - 1]
 
 
-@each_sized
+@pytest.mark.parametrize(
+    "make", [entry.target for entry in BINNINGS.values() if "n_bins" in entry.target.__dataclass_fields__]
+)
 @given(rows=columns(), n_bins=st.integers(1, 12))
 def test_no_more_bins_than_asked_for(make, rows, n_bins):
     assert 1 <= len(cut(make(n_bins), rows)) <= n_bins

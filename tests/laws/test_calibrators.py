@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from strategies import columns, dirichlet_rows, tables, votes
+from strategies import columns, dirichlet_rows, repeated, tables, votes
 
 from calibrant import ByNotion, HistogramBinning, log_loss
 from calibrant._core.registry import entries
@@ -18,10 +18,9 @@ from calibrant.calibrators import BinaryCalibrator
 from calibrant.interop.save import from_document, to_document
 
 # The warnings of a degenerate input are its documented answer.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::calibrant.exceptions.CalibrationWarning", "ignore::sklearn.exceptions.ConvergenceWarning"
+)
 
 CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
 BINARY = {name: target for name, target in CALIBRATORS.items() if issubclass(target, BinaryCalibrator)}
@@ -125,27 +124,20 @@ def test_an_interrupted_fit_leaves_the_calibrator_as_it_was(key, monkeypatch):
 
 
 @each
-def test_a_clone_fits_the_same_map(key):
+def test_a_clone_fits_the_same_map_and_a_pickle_holds_it(key):
     label, prob, weight = table_for(key)
     original = once_fitted(key)
     copy = clone(original)
     assert not [name for name in vars(copy) if name.endswith("_")]
-    np.testing.assert_array_equal(copy.fit(prob, label, weight).calibrate(prob), original.calibrate(prob))
-
-
-@each
-def test_a_pickle_holds_the_same_map(key):
-    rows, original = table_for(key), once_fitted(key)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(original)).calibrate(rows[1]), original.calibrate(rows[1]))
+    for other in (copy.fit(prob, label, weight), pickle.loads(pickle.dumps(original))):
+        np.testing.assert_array_equal(other.calibrate(prob), original.calibrate(prob))
 
 
 @each
 @pytest.mark.parametrize("seed", range(5))
 def test_integer_weights_equal_repeated_rows(key, seed):
-    label, prob, weight = table_for(key, seed)
-    times = weight.astype(int)
-    repeated = (np.repeat(label, times), np.repeat(prob, times, axis=0), None)
-    found, expected = (fitted(key, rows).calibrate(prob) for rows in ((label, prob, weight), repeated))
+    counted = table_for(key, seed)
+    found, expected = (fitted(key, rows).calibrate(counted[1]) for rows in (counted, repeated(counted)))
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
 
 
@@ -226,18 +218,12 @@ def test_the_layout_of_logits_in_memory_makes_no_difference(key):
 
 
 @each
-def test_one_row_at_a_time_is_the_same_as_all_at_once(key):
-    rows, calibrator = table_for(key), once_fitted(key)
-    one_by_one = np.concatenate([calibrator.calibrate(row[None, :]) for row in rows[1]])
-    np.testing.assert_allclose(one_by_one, calibrator.calibrate(rows[1]), rtol=1e-14)
-
-
-@each
-def test_blocks_of_rows_do_not_show(key, monkeypatch):
-    prob = table_for(key)[1]
-    calibrator = once_fitted(key)
+def test_rows_one_at_a_time_and_in_blocks_are_the_same_as_all_at_once(key, monkeypatch):
+    prob, calibrator = table_for(key)[1], once_fitted(key)
     forecasts = [prob, prob[:, 1]] if key in BINARY else [prob]
     whole = [calibrator.calibrate(forecast) for forecast in forecasts]
+    one_by_one = np.concatenate([calibrator.calibrate(row[None, :]) for row in prob])
+    np.testing.assert_allclose(one_by_one, whole[0], rtol=1e-14)
     monkeypatch.setattr(type(calibrator), "block", 7)
     for forecast, expected in zip(forecasts, whole, strict=True):
         np.testing.assert_allclose(calibrator.calibrate(forecast), expected, rtol=1e-14)
@@ -259,7 +245,6 @@ def test_the_same_numbers_in_another_order_become_the_same_numbers_in_that_order
         np.testing.assert_array_equal(found, expected)
 
 
-DRAWS_FOLDS = ["evidence-scaling", "safe", "irp", "multiclass-irp", "na-fir", "scir"]
 COPIED = {
     "ten times": lambda rng, n: np.repeat(np.arange(n), 10),
     "drawn again and again": lambda rng, n: rng.integers(0, n, 10 * n),
@@ -268,7 +253,7 @@ COPIED = {
 
 @pytest.mark.parametrize("k", [2, 5])
 @pytest.mark.parametrize("copied", COPIED)
-@pytest.mark.parametrize("key", DRAWS_FOLDS)
+@pytest.mark.parametrize("key", ["evidence-scaling", "safe", "irp", "multiclass-irp", "na-fir", "scir"])
 def test_copies_of_rows_are_no_further_evidence(key, copied, k):
     """Ten copies of 150 calibrated rows: the log loss of new rows rises no more than by the rows themselves, and 0.01.
 

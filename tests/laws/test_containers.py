@@ -33,11 +33,6 @@ OF_THREE = np.array([0, 1, 2, 0, 1, 2, 2, 1])
 GROUP = np.array([0, 0, 0, 0, 1, 1, 1, 1])
 
 
-def column(name, values, dtype):
-    """Return pandas cells of a dtype; None is missing."""
-    return pd.Series(values, dtype=dtype, name=name)
-
-
 def tables_of(values):
     """Return rows or cells as the tables of three libraries hold them, by what these are called; None is missing."""
     is_table = isinstance(values[0], list)
@@ -45,7 +40,7 @@ def tables_of(values):
     columns = {j: list(cells) for j, cells in enumerate(zip(*values, strict=True))} if is_table else {0: values}
     made = {}
     for dtype in ("Int64", "int64[pyarrow]") if whole else ("Float64", "float64[pyarrow]"):
-        cells = {j: column(j, some, dtype) for j, some in columns.items()}
+        cells = {j: pd.Series(some, dtype=dtype, name=j) for j, some in columns.items()}
         made[dtype] = pd.DataFrame(cells) if is_table else cells[0]
     named = {str(j): some for j, some in columns.items()}
     made["polars"] = pl.DataFrame(named) if is_table else pl.Series(values)
@@ -309,8 +304,6 @@ def array_parameters(name):
     takes = [p for p, facts in parameters.items() if "ArrayLike" in str(facts.annotation) or p in always]
     takes += ["sample_weight"] if takes and "data" in parameters else []
     arrays = {p: OTHERWISE.get(name, {}).get(p, BASE.get(p)) for p in takes}
-    if "old_prior" in OTHERWISE.get(name, {}):
-        arrays["old_prior"] = None
     needed = {p for p, facts in parameters.items() if facts.default is facts.empty} | {"n_resamples"}
     beside = {p: BESIDE[p] for p in parameters if p in BESIDE and p in needed}
     beside |= {"calibrator": CALIBRATOR.get(name, FITTED)} if "calibrator" in parameters else {}

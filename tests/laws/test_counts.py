@@ -22,8 +22,6 @@ SIZES = {"few": 600, "many": 4200}
 """Equal rows of which labels are drawn for each, and of which the noise is drawn from sums."""
 
 each_metric = pytest.mark.parametrize("entry", METRICS.values(), ids=list(METRICS))
-each_test = pytest.mark.parametrize("entry", TESTS.values(), ids=list(TESTS))
-each_size = pytest.mark.parametrize("n", SIZES.values(), ids=list(SIZES))
 each_width = pytest.mark.parametrize("n_classes", [1, 3], ids=["column", "table"])
 
 
@@ -84,7 +82,7 @@ def assessments(n_classes, n):
 
 
 @each_width
-@each_size
+@pytest.mark.parametrize("n", SIZES.values(), ids=list(SIZES))
 def test_counts_give_the_estimates_of_the_repeated_rows(n, n_classes):
     names, both = assessments(n_classes, n)
     for name in names:
@@ -137,7 +135,7 @@ def test_counts_give_the_paired_test_of_the_repeated_rows(metric):
 
 
 @each_width
-@each_test
+@pytest.mark.parametrize("entry", TESTS.values(), ids=list(TESTS))
 @pytest.mark.parametrize("drawn", [False, True], ids=["by-default", "of-draws"])
 def test_counts_give_the_test_of_the_repeated_rows(entry, drawn, n_classes):
     names = inspect.signature(entry.target).parameters

@@ -14,10 +14,9 @@ from calibrant._core.registry import GUARANTEES, entries
 from calibrant.calibrators import BinaryCalibrator
 
 # Its documented answer must keep the promise, too.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::calibrant.exceptions.CalibrationWarning"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::calibrant.exceptions.CalibrationWarning", "ignore::sklearn.exceptions.ConvergenceWarning"
+)
 
 CALIBRATORS = entries("calibrator")
 ROUNDING = 1e-12
@@ -142,16 +141,12 @@ KEPT = {
     "contains the identity": contains_the_identity,
 }
 
-each_pair = pytest.mark.parametrize(
-    ("name", "guarantee"), [(name, guarantee) for name in CALIBRATORS for guarantee in KEPT]
-)
-
 
 def test_every_guarantee_is_checked_here():
     assert set(KEPT) == set(GUARANTEES)
 
 
-@each_pair
+@pytest.mark.parametrize(("name", "guarantee"), [(name, guarantee) for name in CALIBRATORS for guarantee in KEPT])
 def test_a_guarantee_holds_exactly_where_it_is_declared(name, guarantee):
     entry = CALIBRATORS[name]
     holds = all(KEPT[guarantee](entry.target(), prob, label) for prob, label in problems(entry))

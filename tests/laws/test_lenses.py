@@ -17,7 +17,6 @@ each = pytest.mark.parametrize("entry", SEEN.values(), ids=list(SEEN))
 DISTANCES = {name: entry for name, entry in SEEN.items() if name not in QUANTILES}
 OBSERVED = {name: entry for name, entry in SEEN.items() if entry.notion is None and not entry.size.is_debiased}
 of_observed = pytest.mark.parametrize("entry", OBSERVED.values(), ids=list(OBSERVED))
-of_distances = pytest.mark.parametrize("entry", DISTANCES.values(), ids=list(DISTANCES))
 
 
 def view_and_residuals(entry, rows, seed):
@@ -57,7 +56,7 @@ def test_the_size_of_nothing_is_zero_and_signs_do_not_matter(entry, rows, seed):
     np.testing.assert_allclose(sizes(entry, view, -residual), sizes(entry, view, residual), rtol=1e-9, atol=1e-12)
 
 
-@of_distances
+@pytest.mark.parametrize("entry", DISTANCES.values(), ids=list(DISTANCES))
 @given(rows=columns(), seed=st.integers(0, 99))
 def test_a_sum_is_not_larger_than_its_parts_together(entry, rows, seed):
     """The triangle inequality: what intervals rest on."""

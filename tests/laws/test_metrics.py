@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from spellings import spelling_of
-from strategies import columns, tables, votes
+from strategies import columns, repeated, tables, votes
 
 import calibrant as cb
 from calibrant._core.border import as_problem
@@ -28,8 +28,6 @@ WEIGHING = {name: entry for name, entry in METRICS.items() if name not in COUNTI
 
 each_metric = pytest.mark.parametrize("entry", METRICS.values(), ids=list(METRICS))
 each_weighing = pytest.mark.parametrize("entry", WEIGHING.values(), ids=list(WEIGHING))
-each_counting = pytest.mark.parametrize("entry", COUNTING.values(), ids=list(COUNTING))
-each_spelled = pytest.mark.parametrize("entry", SPELLED.values(), ids=list(SPELLED))
 forecasts = st.one_of(columns(), tables())
 
 
@@ -68,9 +66,7 @@ def test_row_order_is_irrelevant(entry, rows, random):
 @given(rows=forecasts)
 def test_integer_weights_equal_repeated_rows(entry, rows):
     label, prob, weight = rows
-    times = weight.astype(int)
-    repeated = of(entry, np.repeat(label, times), np.repeat(prob, times, axis=0))
-    same(repeated, of(entry, label, prob, sample_weight=weight))
+    same(of(entry, *repeated(rows)[:2]), of(entry, label, prob, sample_weight=weight))
 
 
 @each_metric
@@ -122,7 +118,7 @@ def test_weights_that_are_no_counts_have_any_unit(entry):
         assert one[name] is None or other[name] == pytest.approx(one[name], rel=1e-9, abs=1e-12), name
 
 
-@each_counting
+@pytest.mark.parametrize("entry", COUNTING.values(), ids=list(COUNTING))
 @given(rows=forecasts)
 def test_a_metric_that_counts_rows_refuses_weights_that_are_no_counts(entry, rows):
     label, prob, weight = rows
@@ -151,7 +147,7 @@ def test_the_layout_in_memory_is_irrelevant(entry, rows):
         same(of(entry, other[0], other[1], sample_weight=other[2]), value)
 
 
-@each_spelled
+@pytest.mark.parametrize("entry", SPELLED.values(), ids=list(SPELLED))
 @given(rows=forecasts)
 def test_a_named_metric_equals_its_spelling(entry, rows):
     label, prob, weight = rows
@@ -220,7 +216,6 @@ def test_a_decimal_falls_into_the_same_bin_in_either_precision(n_bins, parts):
 # Numbers that are equal stay equal: decimals, votes and percent are one forecast, whatever their rows sum to
 
 
-TARGETS = {name: entry.target for name, entry in METRICS.items()}
 ERRORS = {
     f"{notion} {binning}": partial(cb.calibration_error, notion=notion, binning=binning)
     for notion in entries("notion")
@@ -230,7 +225,7 @@ CANONICAL = {
     f"canonical {binning}": partial(canonical_calibration_error, binning=binning)
     for binning in entries("simplex-binning")
 }
-FIGURES = TARGETS | ERRORS | CANONICAL
+FIGURES = {name: entry.target for name, entry in METRICS.items()} | ERRORS | CANONICAL
 SEEDS = range(4)
 
 

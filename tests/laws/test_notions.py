@@ -42,10 +42,11 @@ def table_for(name):
     return tables(n_classes=st.integers(getattr(NOTIONS[name], "k", None) or 2, 4))
 
 
-def decided(name, rows):
-    """The notion for these rows; and for any others of these classes, as a calibrator has it."""
-    label, prob, weight = rows
-    return NOTIONS[name].fitted_to(as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1])))
+def decided(name, data):
+    """The notion for some rows, and for any others of these classes, as a calibrator has it; the rows, as given and read."""
+    label, prob, weight = data.draw(table_for(name))
+    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    return NOTIONS[name].fitted_to(problem), prob, problem
 
 
 @st.composite
@@ -64,8 +65,7 @@ def rows_of(problem):
 @each_notion
 @given(data=st.data())
 def test_merging_unchanged_scores_returns_the_forecast(name, data):
-    rows = data.draw(table_for(name))
-    notion, prob = decided(name, rows), rows[1]
+    notion, prob, _ = decided(name, data)
     merged = notion.merge(prob, [part.scores(prob) for part in notion.parts(prob)])
     # Rows are divided by their sums, as decimals where all are decimals but for rounding.
     np.testing.assert_allclose(merged, prob, rtol=1e-15, atol=5e-16)
@@ -74,10 +74,8 @@ def test_merging_unchanged_scores_returns_the_forecast(name, data):
 @each_notion
 @given(data=st.data())
 def test_merged_rows_sum_to_one_whatever_the_scores_became(name, data):
-    rows = data.draw(table_for(name))
-    notion, prob = decided(name, rows), rows[1]
-    seed = data.draw(st.integers(0, 2**32 - 1))
-    rng = np.random.default_rng(seed)
+    notion, prob, _ = decided(name, data)
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     new = [rng.choice([0.0, 0.3, 1.0], part.scores(prob).shape) for part in notion.parts(prob)]
     merged = notion.merge(prob, new)
     np.testing.assert_allclose(merged.sum(axis=1), 1.0, rtol=1e-12)
@@ -88,10 +86,7 @@ def test_merged_rows_sum_to_one_whatever_the_scores_became(name, data):
 @each_notion
 @given(data=st.data())
 def test_a_notion_that_is_decided_stays_as_it_is_and_splits_alike(name, data):
-    rows = data.draw(table_for(name))
-    label, prob, weight = rows
-    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
-    notion = decided(name, rows)
+    notion, prob, problem = decided(name, data)
     assert notion.fitted_to(problem) == notion
     assert notion.n_parts(problem) == NOTIONS[name].n_parts(problem) == sum(1 for _ in notion.parts(prob))
     for one, other in zip(notion.split(problem), NOTIONS[name].split(problem), strict=True):
@@ -101,16 +96,14 @@ def test_a_notion_that_is_decided_stays_as_it_is_and_splits_alike(name, data):
 @each_notion
 @given(data=st.data())
 def test_shares_sum_to_one(name, data):
-    label, prob, weight = data.draw(table_for(name))
-    problem = as_problem(label, prob, sample_weight=weight, labels=range(prob.shape[1]))
+    problem = decided(name, data)[2]
     assert sum(part.share for part in NOTIONS[name].split(problem)) == pytest.approx(1.0, rel=1e-12)
 
 
 @each_notion
 @given(data=st.data())
 def test_every_forecast_of_k_classes_has_as_many_parts(name, data):
-    rows = data.draw(table_for(name))
-    notion, prob = decided(name, rows), rows[1]
+    notion, prob, _ = decided(name, data)
     uniform = np.full((1, prob.shape[1]), 1.0 / prob.shape[1])
     assert len(list(notion.parts(prob))) == len(list(notion.parts(uniform)))
 
@@ -118,8 +111,7 @@ def test_every_forecast_of_k_classes_has_as_many_parts(name, data):
 @each_notion_with_shares_by_weight
 @given(data=st.data())
 def test_each_row_stands_in_as_many_parts_as_declared(name, data):
-    rows = data.draw(table_for(name))
-    notion, prob = decided(name, rows), rows[1]
+    notion, prob, _ = decided(name, data)
     found = np.concatenate([np.arange(len(prob))[part.rows] for part in notion.parts(prob)])
     assert (np.bincount(found, minlength=len(prob)) == notion.parts_a_row(prob.shape[1])).all()
 

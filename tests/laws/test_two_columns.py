@@ -29,7 +29,7 @@ def table(p):
     return np.column_stack([1.0 - p, p])
 
 
-NEEDS = {"equivalence_test": {"bound": 0.05}, "epistemic_irreducible": {"posterior": (Q, 2)}}
+NEEDS = {"equivalence_test": {"bound": 0.05}, "epistemic_irreducible": {"posterior": Q}}
 """What a function of labels and forecast must be given besides."""
 
 FUNCTIONS = [
@@ -73,22 +73,16 @@ def assert_same(one, other):
             np.testing.assert_array_equal(found[path], value, err_msg=path)
 
 
-def both(function, y, p, **options):
-    """The results of a function of a table and of its second column."""
-    needed = {
-        key: (table(value[0]), value[0]) if isinstance(value, tuple) else (value, value)
-        for key, value in NEEDS.get(function.__name__, {}).items()
-    }
-    return [
-        function(y, prob, **{key: value[number] for key, value in needed.items()}, **options)
-        for number, prob in enumerate((table(p), p))
-    ]
+def needs(name, shaped):
+    """What a function needs besides: of a posterior, what is made of its second column."""
+    return {key: shaped(value) if key == "posterior" else value for key, value in NEEDS.get(name, {}).items()}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["", "weighted"])
 def test_every_public_function_speaks_of_the_second_column(name, weight):
-    assert_same(*both(load(name), Y, P, sample_weight=weight))
+    of_two = load(name)(Y, table(P), sample_weight=weight, **needs(name, table))
+    assert_same(of_two, load(name)(Y, P, sample_weight=weight, **needs(name, np.asarray)))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -104,19 +98,15 @@ def test_logits_speak_of_the_second_column(name):
 def test_the_event_of_two_columns_is_the_positive_label(name):
     """``pos_label`` names it for a table as for its own column; and the other one is the default for no one."""
     y, function, two = np.where(Y, "yes", "no"), load(name), table(P)[:, ::-1]
-    needed = NEEDS.get(name, {})
-    posterior = [{"posterior": q} if "posterior" in needed else needed for q in (table(Q)[:, ::-1], Q)]
-    of_two = function(y, two, labels=["yes", "no"], pos_label="yes", **posterior[0])
-    assert_same(of_two, function(y, P, labels=["no", "yes"], **posterior[1]))
+    of_two = function(y, two, labels=["yes", "no"], pos_label="yes", **needs(name, lambda q: table(q)[:, ::-1]))
+    assert_same(of_two, function(y, P, labels=["no", "yes"], **needs(name, np.asarray)))
 
 
 METRICS = entries("metric")
 
 
 def test_assess_gives_the_figures_of_the_column_for_every_metric():
-    metrics = list(METRICS)
-    found = assess(Y, table(P), metrics=metrics, n_resamples=30, sample_weight=WEIGHT)
-    assert_same(found, assess(Y, P, metrics=metrics, n_resamples=30, sample_weight=WEIGHT))
+    assert_same(*(assess(Y, p, metrics=list(METRICS), n_resamples=30, sample_weight=WEIGHT) for p in (table(P), P)))
 
 
 @pytest.mark.parametrize("name", entries("test"))
@@ -142,8 +132,8 @@ def test_decisions_and_shares_are_those_of_the_column():
     assert_same(shift_prior(table(P), old_prior=0.4, new_prior=0.1)[:, 1], shift_prior(P, old_prior=0.4, new_prior=0.1))
 
 
-CALIBRATORS = {name: entry.target for name, entry in entries("calibrator").items()}
-MAPS = {**CALIBRATORS, "by notion": lambda: ByNotion(IsotonicCalibration())}
+MAPS = {name: entry.target for name, entry in entries("calibrator").items()}
+MAPS |= {"by notion": lambda: ByNotion(IsotonicCalibration())}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from reference import binned, decomposition
 from scipy.special import expit
 from sklearn import metrics as sklearn_metrics
-from strategies import columns, tables
+from strategies import columns, tables, uniform_rows
 
 from calibrant import EqualMass, assess, brier_score_loss, log_loss, metrics, paired_test, predictions
 from calibrant._core.border import as_problem
@@ -260,9 +260,7 @@ def test_where_one_class_came_nothing_is_known_of_discrimination_but_that_uncert
 
 def test_a_decomposition_of_rows_in_batches_shows_its_limits(monkeypatch):
     monkeypatch.setattr("calibrant.interop.arrow_batches.FEW", 10)
-    rng = np.random.default_rng(2)
-    p = rng.random(2000)
-    y = rng.random(2000) < p
+    y, p = uniform_rows(2000, seed=2)
     found, rows = corp_decomposition(predictions([(y, p)])), corp_decomposition(y, p)
     frame, exact = found.to_frame("pandas"), rows.to_frame("pandas")
     assert list(exact) == ["term", "sign", "value"]
@@ -449,17 +447,16 @@ def test_tests_that_measure_log_loss_count_them(table_3, metric):
 
 
 def test_decompositions_of_the_log_loss_count_them(table_3):
-    y, prob = table_3
     with counted(2, 30):
-        assert calibration_refinement(y, prob, score="log").total == pytest.approx(3.347761563688164)
+        assert calibration_refinement(*table_3, score="log").total == pytest.approx(3.347761563688164)
     with counted(1, 2):
         assert corp_decomposition([1, 0], [0.0, 0.5], score="log").total == pytest.approx((COST + np.log(2)) / 2)
     with counted(2, 90):  # three binary problems of thirty rows
-        corp_decomposition(y, prob, score="log", notion="class-wise")
+        corp_decomposition(*table_3, score="log", notion="class-wise")
     with counted(1, 2):
         epistemic_irreducible([1, 0], [0.0, 0.5], [0.0, 0.5], score="log")
     for terms_of in (calibration_refinement, corp_decomposition):
-        terms_of(y, prob, score="brier")
+        terms_of(*table_3, score="brier")
 
 
 def test_a_class_called_impossible_that_is_not_is_counted_whether_it_occurred_or_not():

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import binom, binomtest, norm
 from spellings import spelling_of
+from strategies import dirichlet_rows
 
 from calibrant import EqualMass, EqualWidth, assess, calibration_error
 from calibrant._core.border import as_problem
@@ -292,9 +293,7 @@ def test_one_row_does_not_say_how_much_rows_vary():
 
 
 SPELLED = {metric.name: words for metric in metrics() if (words := spelling_of(metric)) is not None}
-RNG = np.random.default_rng(3)
-P = RNG.dirichlet(np.full(3, 0.7), 300)
-Y = (RNG.random((300, 1)) > P.cumsum(axis=1)).sum(axis=1)
+Y, P = dirichlet_rows(300, 3, seed=3, concentration=0.7)
 BRIEFLY = {"n_resamples": 50, "rng": 4}
 
 

@@ -18,7 +18,6 @@ from calibrant.metrics.kernel import InSpace, OnLine, SimplexPairs, median_dista
 from calibrant.notions import as_notion
 from calibrant.significance import kernel_test
 
-bandwidths = st.sampled_from([1e-3, 0.1, 0.5, 10.0])
 forecasts = st.one_of(columns(max_rows=12), tables(max_rows=10))
 
 
@@ -42,7 +41,7 @@ def to_the_power(p, power):
 # The definition
 
 
-@given(rows=forecasts, bandwidth=bandwidths)
+@given(rows=forecasts, bandwidth=st.sampled_from([1e-3, 0.1, 0.5, 10.0]))
 def test_the_unbiased_error_is_the_mean_over_pairs_and_the_biased_one_takes_each_row_with_itself_too(rows, bandwidth):
     label, prob, weight = rows
     expected = reference.unbiased(in_columns(prob), label, weight, bandwidth)

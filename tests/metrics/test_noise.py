@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from scipy.stats import binom, binomtest, ks_2samp
+from strategies import uniform_rows
 
 from calibrant import EqualMass, assess, calibration_error
 from calibrant._core.border import as_problem
@@ -143,9 +144,7 @@ def test_the_range_of_a_function_is_not_known():
 @pytest.mark.parametrize("options", [{}, {"norm": lambda values, weights: float(values @ weights)}, {"across": "max"}])
 @pytest.mark.parametrize("level", [0.05, 0.9])
 def test_a_share_of_rejections_has_a_floor_and_no_interval(options, level):
-    rng = np.random.default_rng(0)
-    p = rng.random(60)
-    y = rng.random(60) < p**2
+    y, p = uniform_rows(60, power=2.0)
     found = estimate_calibration_error(y, p, binning=4, loss=BinTest(level=level), n_resamples=49, **options)
     assert found.value == calibration_error(y, p, binning=4, loss=BinTest(level=level), **options)
     assert (found.lower, found.upper) == (None, None)

@@ -10,7 +10,7 @@ from reference import logistic as reference
 from scipy.special import expit
 from scipy.stats import binom, norm
 from sklearn.linear_model import LogisticRegression
-from strategies import columns
+from strategies import columns, dirichlet_rows, one_event
 
 from calibrant import assess, calibration_intercept, calibration_slope, measure, paired_test
 from calibrant._core.border import as_problem
@@ -29,9 +29,7 @@ FUNCTIONS = (calibration_slope, calibration_intercept, calibration_in_the_large,
 
 def sample(n, a=0.0, b=1.0, seed=0, spread=1.5):
     """Probabilities, and labels whose log-odds are a + b times theirs."""
-    rng = np.random.default_rng(seed)
-    z = spread * rng.normal(size=n)
-    return (rng.random(n) < expit(a + b * z)).astype(int), expit(z)
+    return one_event(seed, n, true=lambda z: a + b * z, spread=spread)
 
 
 # The definition
@@ -140,9 +138,7 @@ def test_probabilities_of_zero_and_one_have_log_odds_of_27_6():
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_several_problems_are_averaged_by_their_shares(function):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 300)
-    label = (rng.random((300, 1)) > prob.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    label, prob = dirichlet_rows(300, 3)
     one_by_one = [function((label == j).astype(int), prob[:, j]) for j in range(3)]
     assert function(label, prob, notion="class-wise") == pytest.approx(np.mean(one_by_one), rel=1e-9)
     top = prob.argmax(axis=1)

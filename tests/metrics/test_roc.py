@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import roc as reference
 from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
-from strategies import columns, tables
+from strategies import columns, dirichlet_rows, tables
 
 import calibrant as cb
 from calibrant._core.border import as_problem
@@ -23,16 +23,9 @@ from calibrant.notions import OneVsRest
 NAMES = ("roc-auc", "hand-till", "hull-auc")
 RESAMPLING = Resampling(0.05, 1, np.random.default_rng(0))
 
-fractions = st.floats(0.01, 5.0)
 whole = columns(min_rows=2).filter(lambda rows: 0 < rows[0].sum() < rows[0].size)
-both = whole | columns(min_rows=2, weights=fractions).filter(lambda rows: 0 < rows[0].sum() < rows[0].size)
+both = whole | columns(min_rows=2, weights=st.floats(0.01, 5.0)).filter(lambda rows: 0 < rows[0].sum() < rows[0].size)
 every = tables(min_rows=4).filter(lambda rows: np.unique(rows[0]).size == rows[1].shape[1])
-
-
-def classes_drawn(n, k, seed):
-    rng = np.random.default_rng(seed)
-    prob = rng.dirichlet(np.ones(k), n)
-    return (rng.random((n, 1)) > prob.cumsum(axis=1)).sum(axis=1).clip(0, k - 1), prob
 
 
 def interval(name, label, prob, **data):
@@ -79,7 +72,7 @@ def test_the_hull_is_never_below_the_curve(rows):
 
 
 def test_a_notion_says_which_events():
-    label, prob = classes_drawn(200, 3, 0)
+    label, prob = dirichlet_rows(200, 3)
     right = prob.argmax(axis=1) == label
     assert area_under_roc(label, prob, notion="confidence") == pytest.approx(roc_auc_score(right, prob.max(axis=1)))
     assert area_under_roc(label, prob, notion=OneVsRest(1)) == pytest.approx(roc_auc_score(label == 1, prob[:, 1]))
@@ -129,7 +122,7 @@ def test_the_interval_is_that_of_wilson_with_the_variance_of_delong(rows):
 
 @pytest.mark.parametrize("k", [3, 4])
 def test_the_variance_of_pairs_is_that_of_leaving_out_each_row_of_each_class(k):
-    label, prob = classes_drawn(50, k, k)
+    label, prob = dirichlet_rows(50, k, seed=k)
     expected = reference.jackknife_variance(hand_till_score, label, prob)
     assert between_classes(as_problem(label, prob)).spread.variance == pytest.approx(expected, rel=1e-9)
 

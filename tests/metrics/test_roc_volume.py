@@ -148,15 +148,13 @@ def test_two_scores_that_differ_beyond_all_rounding_of_the_other_column_are_part
 @given(table=small_tables())
 def test_the_hull_volume_is_that_of_all_points_and_the_origin(table):
     label, prob, weight = table
-    rows = rows_of(label, prob, weight)
-    volume = surfaces.Hull.of(sought(rows, 10**6)).volume
+    volume = surfaces.Hull.of(sought(rows_of(label, prob, weight), 10**6)).volume
     expected = reference.hull_volume(sorted(reference.all_points(prob.tolist(), label, weight)))
     assert volume == pytest.approx(expected, abs=1e-7)
 
 
 def test_a_facet_at_the_origin_has_no_volume_though_rounding_moves_it_off(monkeypatch):
-    rows = rows_of(*forecasts(30, 3, seed=1))
-    points = sought(rows, 100)
+    points = sought(rows_of(*forecasts(30, 3, seed=1)), 100)
     expected = surfaces.Hull.of(points).volume
 
     def moved(given):
@@ -172,8 +170,7 @@ def test_a_facet_at_the_origin_has_no_volume_though_rounding_moves_it_off(monkey
 @pytest.mark.parametrize("n_classes", [2, 3, 4, 5])
 def test_the_pull_of_the_points_is_the_gradient_of_the_volume(n_classes):
     label, prob = forecasts(80, n_classes, seed=3)
-    rows = rows_of(label, prob)
-    hull = surfaces.Hull.of(sought(rows, 300))
+    hull = surfaces.Hull.of(sought(rows_of(label, prob), 300))
     # The volume grows with the part of each class as a whole.
     np.testing.assert_allclose((hull.pull * hull.points).sum(axis=0), hull.volume)
     shift = np.random.default_rng(0).normal(size=hull.points.shape) * 1e-6

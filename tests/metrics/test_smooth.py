@@ -131,8 +131,7 @@ def test_gathering_neighbours_changes_little(a, b):
 
 
 def test_equal_scores_are_never_parted():
-    rng = np.random.default_rng(5)
-    score = rng.integers(0, 900, 4000) / 900
+    score = np.random.default_rng(5).integers(0, 900, 4000) / 900
     view = Local()(as_problem(np.ones(4000, dtype=int), score))
     assert all(len(set(view.place[score == s].tolist())) == 1 for s in np.unique(score))
 

@@ -10,8 +10,6 @@ from calibrant import Monitor
 from calibrant.monitoring import evidence as bets
 from calibrant.monitoring.evidence import BETS, BetCells, Cut, Evidence, Place, Reference, cuts_of, log_sum, starts
 
-SCORES = ([0.1, 0.1, 0.1], [0.02, 0.3, 0.31, 0.9], [0.0, 0.5, 1.0], [1e-9, 0.999])
-
 
 def outcomes(score):
     """All outcomes of some rows, and the probability of each if the scores are right."""
@@ -26,7 +24,7 @@ def by_row(score, y):
     return factor.prod(axis=0)
 
 
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("score", [[0.1, 0.1, 0.1], [0.02, 0.3, 0.31, 0.9], [0.0, 0.5, 1.0], [1e-9, 0.999]])
 def test_wealth_from_sums_is_never_above_wealth_row_by_row(score):
     y, chance = outcomes(score)
     slow = np.array([by_row(score, each) for each in y])
@@ -195,8 +193,7 @@ def sums(rows, mean, rate):
 
 def test_a_change_of_gaps_is_found_and_gaps_that_stay_are_not():
     p, gap = np.array([0.3, 0.7]), np.array([0.08, -0.05])
-    reference = sums(np.full(2, 5000.0), p, p + gap)
-    known = Reference.of(reference, CUTS)
+    known = Reference.of(sums(np.full(2, 5000.0), p, p + gap), CUTS)
     rows = np.full((20, 2), 300.0)
     stays = Evidence(sums(rows, p, p + gap), CUTS, known).path
     assert (stays < 0.0).all()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import binned, shared_class_wise, top_k
-from strategies import columns, tables
+from strategies import columns, dirichlet_rows, tables
 
 import calibrant as cb
 from calibrant import EqualMass, assess, calibration_error, notions
@@ -16,7 +16,7 @@ from calibrant._core.border import as_problem
 from calibrant._core.registry import entries
 from calibrant.binning import PointsPerBin
 from calibrant.calibrators import MulticlassIsotonic
-from calibrant.curves import bin_test_curve, calibration_map, validity_curve
+from calibrant.curves import bin_test_curve, calibration_map, class_errors, validity_curve
 from calibrant.metrics import estimate_calibration_error
 from calibrant.metrics.decompositions import accuracy
 from calibrant.notions import ClassWise, Confidence, SharedClassWise, ThresholdedClassWise, TopKConfidence, WithinGroups
@@ -184,8 +184,7 @@ def test_ranks_are_from_the_highest_down_and_ties_go_to_the_first_column(prob, d
 
 @pytest.mark.parametrize("k", [1, 9, 300])
 def test_more_classes_than_a_byte_counts_are_ranked_and_grouped(k):
-    rng = np.random.default_rng(0)
-    prob = rng.integers(0, 50, (40, 300)) + 1.0
+    prob = np.random.default_rng(0).integers(0, 50, (40, 300)) + 1.0
     assert notions.top_labels(prob, k).tolist() == [top_k.ranked(row)[:k] for row in prob.tolist()]
     top = [row.index(max(row)) for row in prob.tolist()]
     groups = [part.rows.tolist() for part in notions.TopLabel().parts(prob)]
@@ -322,13 +321,9 @@ SAID = {
     "estimate": lambda notion, **data: estimate_calibration_error(notion=notion, **FEW, **data).value,
     "computed anew": lambda notion, **data: estimate_calibration_error(notion=notion, loss=cubes, **FEW, **data).value,
     "reliability_curve": lambda notion, **data: cb.reliability_curve(notion=notion, **data).to_frame().to_csv(),
-    "validity_curve": lambda notion, **data: validity_curve(
-        notion=notion, binning=PointsPerBin(9), **data
-    ).error.tolist(),
+    "validity": lambda notion, **data: validity_curve(notion=notion, binning=PointsPerBin(9), **data).error.tolist(),
     "corp_curve": lambda notion, **data: cb.corp_curve(notion=notion, band=None, **data).to_frame().to_csv(),
-    "class_errors": lambda notion, **data: (
-        cb.curves.class_errors(notion=notion, n_resamples=0, **data).to_frame().to_csv()
-    ),
+    "class_errors": lambda notion, **data: class_errors(notion=notion, n_resamples=0, **data).to_frame().to_csv(),
     "top_label_curve": lambda _, **data: cb.curves.top_label_curve(**data).to_frame(each="class").to_csv(),
     "binary_problems": problems_said,
 }
@@ -396,10 +391,7 @@ def contents_of(notion, problem):
 @pytest.fixture(scope="module")
 def rows():
     """Two classes that occur often and three that occur seldom, over-confident."""
-    rng = np.random.default_rng(0)
-    truth = rng.dirichlet([4.0, 4.0, 0.3, 0.3, 0.3], 1500)
-    label = (rng.random((1500, 1)) > truth.cumsum(axis=1)).sum(axis=1).clip(0, 4)
-    prob = truth**2 / (truth**2).sum(axis=1, keepdims=True)
+    label, prob = dirichlet_rows(1500, 5, concentration=[4.0, 4.0, 0.3, 0.3, 0.3], power=2.0)
     return prob, label
 
 
@@ -451,11 +443,9 @@ def test_given_groups_split_as_their_definition_does(table, codes):
     notion = SharedClassWise(codes)
     problem = as_problem(label, prob, sample_weight=weight, labels=range(4))
     grouped = [[j for j in range(4) if codes[j] == code] for code in sorted(set(codes))]
-    found = list(notion.split(problem))
-    assert [
-        list(zip(part.score.tolist(), part.outcome.tolist(), part.weight.tolist(), strict=True)) for part in found
-    ] == shared_class_wise.problems(prob.tolist(), label.tolist(), weight.tolist(), grouped)
-    assert [part.share for part in found] == pytest.approx([len(group) / 4 for group in grouped])
+    expected = shared_class_wise.problems(prob.tolist(), label.tolist(), weight.tolist(), grouped)
+    assert rows_of(notion, problem) == expected
+    assert [part.share for part in notion.split(problem)] == pytest.approx([len(group) / 4 for group in grouped])
 
 
 # A calibrator decides once
@@ -484,8 +474,7 @@ def test_a_saved_calibrator_keeps_its_groups_and_finds_new_ones_when_fitted_agai
 
 
 def test_held_out_candidates_find_groups_of_their_own_rows(rows):
-    prob, label = rows
-    safe = cb.SafeCalibrator(cb.ByNotion(cb.IsotonicCalibration(finite="smooth"), "shared-class-wise")).fit(prob, label)
+    safe = cb.SafeCalibrator(cb.ByNotion(cb.IsotonicCalibration(finite="smooth"), "shared-class-wise")).fit(*rows)
     assert safe.calibrator_.notion_.groups == (0, 0, 1, 1, 1)
     assert safe.pooled_loss_ < safe.identity_loss_
 

@@ -219,13 +219,13 @@ def test_decimals_of_a_pilot_have_the_same_bins_in_single_precision():
 # The search for the rows at which a noisy figure reaches a target
 
 
-def noisy_line(seed, rows, noise):
+def noisy_line(seed, rows, noise, slope=1.3):
     """A figure that is 0 at so many rows, with noise, and the calls that were made."""
     rng, calls = np.random.default_rng(seed), []
 
     def figure(n, rough):
         calls.append(n)
-        return 1.3 * np.log(n / rows) + noise * rng.normal()
+        return slope * np.log(n / rows) + noise * rng.normal()
 
     return figure, calls
 
@@ -277,12 +277,7 @@ def test_what_the_fewest_rows_reach_is_not_looked_for_below():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_figure_of_noise_alone_does_not_search_forever(seed):
-    rng, calls = np.random.default_rng(seed), []
-
-    def figure(n, rough):
-        calls.append(n)
-        return rng.normal()
-
+    figure, calls = noisy_line(seed, 1.0, noise=1.0, slope=0.0)
     with suppress(OutOfReachError):
         rows_where(figure, 0.5 * seed, most=10**9)
     assert len(calls) <= 30 + 2 * planning.ROUNDS * planning.POINTS

@@ -4,6 +4,7 @@ import math
 from itertools import accumulate
 
 import numpy as np
+from reference.top_k import top_k_confidence, top_k_label
 
 
 def binary(prob, label, weight):
@@ -11,13 +12,11 @@ def binary(prob, label, weight):
 
 
 def confidence(prob, label, weight):
-    return [[(p[first_top(p)], y == first_top(p), w) for p, y, w in zip(prob, label, weight, strict=True)]]
+    return top_k_confidence(prob, label, weight, 1)
 
 
 def top_label(prob, label, weight):
-    rows = list(zip(prob, label, weight, strict=True))
-    problems = [[(p[j], y == j, w) for p, y, w in rows if first_top(p) == j] for j in range(len(prob[0]))]
-    return [held for held in problems if held]
+    return top_k_label(prob, label, weight, 1)
 
 
 def class_wise(prob, label, weight):
@@ -51,10 +50,6 @@ NOTIONS = {
     "thresholded-class-wise": thresholded,
     "flattened": flattened,
 }
-
-
-def first_top(p):
-    return max(range(len(p)), key=p.__getitem__)
 
 
 def equal_width(n_bins):

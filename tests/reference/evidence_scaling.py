@@ -4,8 +4,6 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import expit, log_softmax, logit, ndtri, softmax
 
-FLOORS = (0.0, 1e-7, 1e-5, 1e-4, 1e-3, 4e-3, 1.6e-2, 6e-2)
-
 
 def log_of(prob, floor):
     return np.log(np.maximum(prob, 1e-12)) if floor == 0.0 else np.log(prob + floor / prob.shape[1])
@@ -22,7 +20,7 @@ def standardisation(prob, label, weight):
     spread = 2.0
     for _ in range(4):
         found = []
-        for floor in FLOORS:
+        for floor in (0.0, 1e-7, 1e-5, 1e-4, 1e-3, 4e-3, 1.6e-2, 6e-2):
             best = minimize_scalar(
                 lambda t, floor=floor, spread=spread: loss_of(prob, label, weight, floor, t, spread),
                 bracket=(-0.5, 0.5),

@@ -18,24 +18,16 @@ def mean_log_loss(score, label, weight):
     return -np.average(special.log_softmax(score, axis=1)[np.arange(len(label)), label], weights=weight)
 
 
-def scores_of_vector(z, w, b):
-    return z * w + b
-
-
-def scores_of_matrix(z, matrix, b):
-    return z @ matrix.T + b
-
-
 def vector_objective(z, label, weight, w, b, ridge_w, ridge_b):
     penalty = ridge_w * ((w - 1.0) ** 2).sum() + ridge_b * (b**2).sum()
-    return mean_log_loss(scores_of_vector(z, w, b), label, weight) + penalty
+    return mean_log_loss(z * w + b, label, weight) + penalty
 
 
 def matrix_objective(z, label, weight, matrix, b, diagonal, off_diagonal, intercept, centre=1.0):
     """``centre`` is where the diagonal is drawn to."""
     penalty = diagonal * ((np.diag(matrix) - centre) ** 2).sum() + intercept * (b**2).sum()
     penalty += off_diagonal * (matrix[~np.eye(len(b), dtype=bool)] ** 2).sum()
-    return mean_log_loss(scores_of_matrix(z, matrix, b), label, weight) + penalty
+    return mean_log_loss(z @ matrix.T + b, label, weight) + penalty
 
 
 def lowest(objective, start):
@@ -46,11 +38,8 @@ def lowest(objective, start):
 
 
 def lowest_vector(z, label, weight, ridge_w, ridge_b):
-    k = z.shape[1]
-    value, (w, b) = lowest(
-        lambda x: vector_objective(z, label, weight, *x, ridge_w, ridge_b), np.eye(2, 1).repeat(k, 1)
-    )
-    return value, w, b
+    start = np.eye(2, 1).repeat(z.shape[1], 1)
+    return lowest(lambda x: vector_objective(z, label, weight, *x, ridge_w, ridge_b), start)[0]
 
 
 def lowest_matrix(z, label, weight, *penalties):

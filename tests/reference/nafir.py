@@ -6,11 +6,6 @@ from itertools import pairwise
 import numpy as np
 
 
-def step(left, values, score):
-    """Value of the last step that begins at or below the score; of the first below all."""
-    return ([values[0]] + [v for a, v in zip(left, values, strict=True) if a <= score])[-1]
-
-
 def annealed(prob, label, weight, left, values, draws, beta, floor, patience):
     """Algorithm 1: try changes of one value of the map at a time; return the last map, the best one, and how many were tried.
 

@@ -5,13 +5,11 @@ from itertools import permutations, product
 import numpy as np
 from scipy.spatial import ConvexHull
 
-TIE = 1e-12
-
 
 def side(row, gamma):
     """The one side of a row: the first where it lies highest."""
     over = [p - g for p, g in zip(row, gamma, strict=True)]
-    return next(k for k, value in enumerate(over) if value >= max(over) - TIE)
+    return next(k for k, value in enumerate(over) if value >= max(over) - 1e-12)
 
 
 def point(prob, label, weight, gamma):

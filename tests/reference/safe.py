@@ -1,18 +1,13 @@
 """The logarithmic pool of a forecast and a candidate, and its weight by ternary search."""
 
 import numpy as np
+from reference.multinomial import log_of
 from scipy.special import softmax
-
-FLOOR = 1e-12
 
 
 def pool(p, c, weight):
     """Return p^(1 - w) c^w divided by its sum, zeros raised to the floor."""
     return softmax((1 - weight) * log_of(p) + weight * log_of(c), axis=-1)
-
-
-def log_of(prob):
-    return np.log(np.maximum(prob, FLOOR))
 
 
 def mean_log_loss(held_out, weight, share=0.0):

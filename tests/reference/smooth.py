@@ -6,25 +6,22 @@ from itertools import pairwise
 
 from scipy.optimize import bisect
 
-IMAGES = range(-6, 7)
 PLACES = 400
+
+
+def images(p):
+    """A row and its mirror images."""
+    return [at for image in range(-6, 7) for at in (2 * image + p, 2 * image - p)]
 
 
 def kernel(t, p, sigma):
     """Gaussian about p, reflected at 0 and 1 without end."""
-    return sum(
-        math.exp(-0.5 * ((t - at) / sigma) ** 2) / (sigma * math.sqrt(2 * math.pi))
-        for image in IMAGES
-        for at in (2 * image + p, 2 * image - p)
-    )
+    return sum(math.exp(-0.5 * ((t - at) / sigma) ** 2) for at in images(p)) / (sigma * math.sqrt(2 * math.pi))
 
 
 def kernel_up_to(t, p, sigma):
-    return sum(
-        0.5 * (math.erf((t - at) / (sigma * math.sqrt(2))) - math.erf(-at / (sigma * math.sqrt(2))))
-        for image in IMAGES
-        for at in (2 * image + p, 2 * image - p)
-    )
+    root = sigma * math.sqrt(2)
+    return sum(math.erf((t - at) / root) - math.erf(-at / root) for at in images(p)) / 2
 
 
 def integral(y, p, w, sigma):

@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from strategies import dirichlet_rows
 
 from calibrant import TemperatureScaling, assess, compare, load_digits_forecast, write_report
 
@@ -63,9 +64,6 @@ def visit(browser, request):
         opened.context.close()
 
 
-each_width = pytest.mark.parametrize("width", [320, 390, 820, 1200])
-
-
 def open_all(page):
     for details in page.query_selector_all("details"):
         details.evaluate("d => { d.open = true }")
@@ -97,7 +95,7 @@ OVERLAPPING = """() => [...document.querySelectorAll('svg.diagram')].flatMap(pic
 })"""
 
 
-@each_width
+@pytest.mark.parametrize("width", [320, 390, 820, 1200])
 def test_nothing_sticks_out_sideways_and_no_text_of_a_picture_is_cut_or_lies_on_another(width, visit):
     page = visit(viewport={"width": width, "height": 900}).page
     assert page.evaluate(CUT_TEXT) == []
@@ -224,9 +222,7 @@ def test_a_forecast_is_left_out_of_all_diagrams_of_a_card_without_a_script(visit
 
 @pytest.mark.parametrize("n_classes", [2, 10, 20, 100])
 def test_a_page_on_a_telephone_is_short_and_a_hundred_classes_are_a_table_to_search(n_classes, visit, tmp_path):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.full(n_classes, 0.3), 3000)
-    y = (prob.cumsum(axis=1) < rng.random((3000, 1))).sum(axis=1)
+    y, prob = dirichlet_rows(3000, n_classes, concentration=0.3)
     before, after = (assess(y, p, n_resamples=9) for p in (prob, 0.9 * prob + 0.1 / n_classes))
     write_report({"before": before, "after": after}, tmp_path / "r.html")
     opened = visit((tmp_path / "r.html").as_uri(), viewport={"width": 390, "height": 900})

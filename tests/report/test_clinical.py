@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from strategies import one_event
 
 from calibrant import EqualMass, assess, compare, decision_curve, reliability_curve, smooth_reliability_curve
 from calibrant.cli import main
@@ -20,9 +20,8 @@ pytestmark = pytest.mark.usefixtures("few_draws")
 
 
 def forecast(n=900, seed=0):
-    rng = np.random.default_rng(seed)
-    z = rng.normal(-1, 1.5, n)
-    return np.where(rng.random(n) < expit(z), "ill", "well"), expit(1.5 * z)
+    y, p = one_event(seed, n, lambda z: 1.5 * z, mean=-1.0)
+    return np.where(y, "ill", "well"), p
 
 
 @pytest.fixture(scope="module", params=[None, "weights"])

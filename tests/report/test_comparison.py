@@ -8,6 +8,7 @@ from html import unescape
 import numpy as np
 import pytest
 from scipy.special import expit
+from strategies import dirichlet_rows, uniform_rows
 
 from calibrant import CalibratorSelector, PlattScaling, assess, compare, reliability_curve
 from calibrant.assessment.comparison import Compared, Comparison
@@ -86,9 +87,7 @@ def test_the_command_has_the_differences_of_compare(found, tmp_path, monkeypatch
 
 
 def test_the_ece_of_another_notion_is_compared_by_that_notion(tmp_path, monkeypatch, capsys):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 400)
-    y = (rng.random((400, 1)) > prob.cumsum(axis=1)).sum(axis=1)
+    y, prob = dirichlet_rows(400, 3)
     flat = (prob + 0.2) / 1.6
     monkeypatch.chdir(tmp_path)
     for name, table in (("a", prob), ("b", flat)):
@@ -375,10 +374,8 @@ def test_the_command_puts_the_worst_group_first_by_the_ece_that_it_adds(tmp_path
 
 
 def test_the_headline_does_not_call_better_what_is_not_shown_to_be():
-    rng = np.random.default_rng(0)
-    p = rng.random(300)
-    y = (rng.random(300) < p).astype(int)[:12]
-    q = (p**2 / (p**2 + (1 - p) ** 2))[:12]
+    y, p = (values[:12] for values in uniform_rows(300))
+    q = p**2 / (p**2 + (1 - p) ** 2)
     found = compare(y, q, calibrators=["evidence-scaling --safe", "temperature"], n_resamples=200)
     taken = found[found.recommended]
     assert taken.name == "evidence-scaling --safe"

@@ -7,18 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from strategies import one_event
 
 from calibrant import advise, assess, load_calibrator, log_loss
 from calibrant.cli import main
 from calibrant.interop.tables import write_table
 from calibrant.report.sentences import ASK, findings
-
-
-def forecast(n, change, seed=0):
-    rng = np.random.default_rng(seed)
-    z = rng.normal(0, 1.5, n)
-    return (rng.random(n) < expit(z)).astype(int), expit(change(z))
 
 
 def last(y, prob, advice):
@@ -34,7 +28,7 @@ def files(request, tmp_path, monkeypatch, few_draws, bare_default):
     monkeypatch.chdir(tmp_path)
     found = {}
     for seed, name in enumerate(("CALIBRATION_FILE", "TEST_FILE")):
-        found[name] = forecast(1500, lambda z: 2.0 * z - 1.0, seed)
+        found[name] = one_event(seed, 1500, lambda z: 2.0 * z - 1.0)
         write_table(f"{name}.csv", dict(zip(request.param, found[name], strict=True)), force=False)
     return found
 
@@ -161,7 +155,7 @@ def test_where_nothing_was_computed_the_command_computes_it(files, capsys):
 
 def test_too_few_rows_to_judge_are_told_to_be_more():
     """More rows, as asked for, and there is advice."""
-    y, prob = forecast(2000, lambda z: 3.0 * z - 2.0)
+    y, prob = one_event(0, 2000, lambda z: 3.0 * z - 2.0)
     sentence = last(y[:90], prob[:90], advise(y[:90], prob[:90]))
     assert "collect more rows. 90 rows are too few to judge a calibrator: 100 or more are needed." in sentence
     assert last(y, prob, advise(y, prob)).startswith("Next: fit ")
@@ -178,7 +172,7 @@ def test_where_no_candidate_helps_the_forecast_is_left_as_it_is():
 
 
 def test_a_calibrated_forecast_is_left_as_it_is_and_not_called_proven():
-    y, prob = forecast(1000, lambda z: z, seed=1)
+    y, prob = one_event(1, 1000)
     sentence = last(y, prob, advise(y, prob))
     assert sentence.startswith("No miscalibration is visible in 1000 rows. Leave the forecast as it is: no candidate")
     assert "That is no proof of calibration" in sentence

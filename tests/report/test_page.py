@@ -151,9 +151,8 @@ def test_a_dot_stands_in_its_interval_and_a_worse_figure_further_to_the_right(di
 
 
 def test_the_tables_of_bins_show_the_figures_of_the_curve(digits, page):
-    cells = page.texts("td")
-    bins = digits["before"].curve.panels[0].bins
     panel = digits["before"].curve.panels[0]
+    cells, bins = page.texts("td"), panel.bins
     start = cells.index(f"{bins.edges[0]:.4g} to {bins.edges[1]:.4g}")
     found = [cells[start + 5 * b : start + 5 * b + 5] for b in range(len(bins))]
     for b, row in enumerate(found):
@@ -364,10 +363,8 @@ def test_a_line_joins_neighbours_of_enough_rows_alone():
     prob = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], [40, 40, 5, 40, 40])
     (diagram,) = summarise({"f": assess(np.arange(165) % 2, prob, binning=5, n_resamples=1)})["diagrams"]
     (curve,) = diagram["curves"]
-    assert [[b["mean_prob"] for b in run] for run in curve["joined"]] == [
-        pytest.approx([0.1, 0.3]),
-        pytest.approx([0.7, 0.9]),
-    ]
+    runs = [[b["mean_prob"] for b in run] for run in curve["joined"]]
+    assert runs == [pytest.approx([0.1, 0.3]), pytest.approx([0.7, 0.9])]
     assert [b["few"] for b in curve["bins"]] == [False, False, True, False, False]
 
 

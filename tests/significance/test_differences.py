@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import paired as reference
+from strategies import uniform_rows
 
 from calibrant import equivalence_test, paired_test
 from calibrant._core.border import as_problem
@@ -112,9 +113,7 @@ def test_blocks_of_draws_are_as_many_draws(monkeypatch):
 
 
 def test_a_metric_with_an_ideal_is_compared_by_the_distance_from_it():
-    rng = np.random.default_rng(0)
-    p = rng.random(1000)
-    y = rng.random(1000) < p
+    y, p = uniform_rows(1000)
     options = {"n_resamples": 99, "alternative": "less"}
     a, b = (observed_expected_ratio(y, q) for q in (p, p**0.5))
     found = paired_difference(y, p, p**0.5, metric="observed-expected-ratio", n_resamples=99)
@@ -415,9 +414,7 @@ def test_an_error_at_the_bound_is_seldom_called_smaller(name, metric):
 
 
 def test_a_calibrated_forecast_of_many_rows_is_shown_to_be_calibrated():
-    rng = np.random.default_rng(0)
-    p = rng.random(30_000)
-    found = equivalence_test(rng.random(30_000) < p, p, bound=0.02)
+    found = equivalence_test(*uniform_rows(30_000), bound=0.02)
     assert found.pvalue < 0.01
     assert found.statistic < found.upper < 0.02
 
@@ -428,18 +425,14 @@ def test_a_calibrated_forecast_of_many_rows_is_shown_to_be_calibrated():
 @pytest.mark.parametrize("metric", ["ece", "rmsce", "kuiper-error"])
 @pytest.mark.parametrize("level", [0.05, 0.2])
 def test_the_upper_limit_is_the_smallest_bound_that_is_accepted(metric, level):
-    rng = np.random.default_rng(0)
-    p = rng.random(2000)
-    y = rng.random(2000) < p
+    y, p = uniform_rows(2000)
     upper = equivalence_test(y, p, metric=metric, level=level).upper
     assert equivalence_test(y, p, metric=metric, bound=upper * 1.02).pvalue <= level
     assert equivalence_test(y, p, metric=metric, bound=upper * 0.98).pvalue > level
 
 
 def test_the_null_distribution_is_about_the_bound_and_a_frame_holds_it():
-    rng = np.random.default_rng(0)
-    p = rng.random(2000)
-    found = equivalence_test(rng.random(2000) < p, p, bound=0.1, level=0.2)
+    found = equivalence_test(*uniform_rows(2000), bound=0.1, level=0.2)
     assert found.alternative == "less"
     assert found.hypothesis == "ece is 0.1 or more (event: class True)"
     assert abs(found.null.values.mean() - 0.1) < 0.01

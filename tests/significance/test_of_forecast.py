@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from reference import goodness
 from reference import logistic as reference
 from scipy import stats
-from scipy.special import expit
-from strategies import columns, tables
+from strategies import columns, one_event, tables, uniform_rows
 
 from calibrant import calibration_intercept, calibration_slope, hosmer_lemeshow_test, predictions, spiegelhalter_test
 from calibrant._core.rows import Weights
@@ -20,7 +19,6 @@ from calibrant.metrics import calibration_in_the_large, kolmogorov_smirnov_error
 from calibrant.significance import cox_test, kolmogorov_smirnov_test, kuiper_test, of_forecast
 from calibrant.significance.of_forecast import enough_expected, quantiles, warn_if_sparse
 
-bins = st.integers(2, 6)
 law = partial(hosmer_lemeshow_test, n_resamples=None)  # of held-out rows, in formulas
 few_rows = pytest.mark.filterwarnings("ignore:the chi-squared law needs expected counts")
 
@@ -29,7 +27,7 @@ few_rows = pytest.mark.filterwarnings("ignore:the chi-squared law needs expected
 
 
 @few_rows
-@given(rows=st.one_of(columns(), tables()), n_bins=bins, reference=st.integers(0, 1))
+@given(rows=st.one_of(columns(), tables()), n_bins=st.integers(2, 6), reference=st.integers(0, 1))
 def test_the_statistic_is_its_definition(rows, n_bins, reference):
     label, prob, weight = rows
     table = prob if prob.ndim == 2 else np.column_stack([1 - prob, prob])
@@ -66,9 +64,7 @@ def test_quantiles_of_any_weights_lie_among_the_values_and_rise(rows, shares):
 
 
 def test_degrees_of_freedom_follow_from_where_the_model_was_fitted():
-    rng = np.random.default_rng(0)
-    p = rng.random(300)
-    y = rng.random(300) < p
+    rng, (y, p) = np.random.default_rng(0), uniform_rows(300)
     assert hosmer_lemeshow_test(y, p, fitted=True).df == 8
     assert hosmer_lemeshow_test(y, p).df is None  # labels are drawn
     prob = rng.dirichlet(np.ones(4), 300)
@@ -140,7 +136,6 @@ def test_more_than_a_fifth_of_small_counts_is_warned_of_and_where_nothing_is_exp
 
 
 SPOKEN = {
-    "binary": lambda p: [1],
     "confidence": lambda p: [max(range(len(p)), key=lambda j: (p[j], -j))],
     "top-label": lambda p: [max(range(len(p)), key=lambda j: (p[j], -j))],
     "class-wise": lambda p: range(len(p)),
@@ -245,9 +240,7 @@ def test_the_size_is_that_of_the_law_of_many_rows(test):
 
 @EACH
 def test_blocks_of_draws_change_nothing(test, monkeypatch):
-    rng = np.random.default_rng(4)
-    p = rng.random(40)
-    y = rng.random(40) < p
+    y, p = uniform_rows(40, seed=4)
     whole = test(y, p, n_resamples=50).null.values
     monkeypatch.setattr(of_forecast, "BLOCK", 100)
     np.testing.assert_array_equal(test(y, p, n_resamples=50).null.values, whole)
@@ -265,9 +258,7 @@ def test_without_variance_a_warning_says_what_the_statistic_is(test, y, statisti
 @EACH
 def test_of_rows_in_batches_statistic_and_pvalue_have_limits_that_hold_those_of_the_rows(test, monkeypatch):
     monkeypatch.setattr("calibrant.interop.arrow_batches.FEW", 10)
-    rng = np.random.default_rng(6)
-    p = rng.random(3000)
-    y = rng.random(3000) < p
+    y, p = uniform_rows(3000, seed=6)
     found, rows = test(predictions([(y, p)])), test(y, p)
     lower, upper = found.statistic.lower, found.statistic.upper
     assert lower <= rows.statistic <= upper
@@ -284,9 +275,7 @@ PARAMETERS = ("both", "intercept", "slope")
 
 
 def sample(n, a=0.0, b=1.0, rng=0):
-    rng = np.random.default_rng(rng)
-    z = 1.5 * rng.normal(size=n)
-    return (rng.random(n) < expit(a + b * z)).astype(int), expit(z)
+    return one_event(rng, n, true=lambda z: a + b * z)
 
 
 # The definition

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import evidence_scaling as twin
 from scipy.special import softmax
-from strategies import columns, tables
+from strategies import columns, dirichlet_rows, tables
 
 from calibrant import brier_score_loss, classwise_calibration_error, expected_calibration_error
 from calibrant._core.rows import Forecast
@@ -55,9 +55,7 @@ def test_the_draws_are_the_errors_of_drawn_labels():
 
 
 def test_draws_look_at_some_labels_at_a_time(monkeypatch):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 60)
-    label = drawn(rng, prob)
+    label, prob = dirichlet_rows(60, 3)
     for notion in (None, "class-wise"):
         together = kernel_test(label, prob, notion=notion, n_resamples=30)
         with monkeypatch.context() as smaller:
@@ -139,9 +137,7 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("metric", FUNCTIONS)
 def test_a_registered_metric_and_its_function_give_the_same_draws(metric):
-    rng = np.random.default_rng(0)
-    prob = rng.dirichlet(np.ones(3), 40)
-    label = drawn(rng, prob)
+    label, prob = dirichlet_rows(40, 3)
     fast = resampling_test(label, prob, metric=metric, binning=4, n_resamples=50)
     slow = resampling_test(label, prob, metric=FUNCTIONS[metric], n_resamples=50)
     assert slow.statistic == pytest.approx(fast.statistic, rel=1e-12)
@@ -210,13 +206,16 @@ def forecast(n, k, seed=0):
     return softmax(np.random.default_rng(seed).normal(0.0, 1.5, (n, k)), axis=1)
 
 
+def points_of(k):
+    groups = groups_of(k)
+    return [dict(zip(groups, rho, strict=True)) for rho in bayes_factor._points(groups, k)]
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_statistic_is_that_of_the_definition(k):
     prob, weight = forecast(40, k), np.random.default_rng(1).integers(1, 4, 40).astype(float)
     label = np.random.default_rng(2).integers(0, k, 40)
-    groups = groups_of(k)
-    points = [dict(zip(groups, rho, strict=True)) for rho in bayes_factor._points(groups, k)]
-    expected = twin.log_bayes_factor(prob, label, weight, points, lambda column, name: True)
+    expected = twin.log_bayes_factor(prob, label, weight, points_of(k), lambda column, name: True)
     found = bayes_factor_test(label, prob, sample_weight=weight, n_resamples=1, labels=list(range(k)))
     assert found.statistic == pytest.approx(expected, rel=1e-9)
 
@@ -225,8 +224,6 @@ def test_the_statistic_is_that_of_the_definition(k):
 def test_of_many_classes_each_depends_on_its_own_probability_or_on_what_all_share(most, own, monkeypatch):
     monkeypatch.setattr("calibrant.fit.evidence.MOST_DENSE", most)
     prob, label = forecast(40, 4), np.random.default_rng(2).integers(0, 4, 40)
-    groups = groups_of(4)
-    points = [dict(zip(groups, rho, strict=True)) for rho in bayes_factor._points(groups, 4)]
     z = twin.standardised(prob, 1.0, 0.0, 1e-9)
     made_of_one = [z - z.mean(axis=0), np.exp(z) - np.exp(z).mean(axis=0), (z - z.mean(axis=0)) ** 2]
 
@@ -238,7 +235,7 @@ def test_of_many_classes_each_depends_on_its_own_probability_or_on_what_all_shar
         parallel = [abs(x @ f[:, j]) / np.linalg.norm(x) / np.linalg.norm(f[:, j]) for f in made_of_one]
         return own and name != "mat" and max(parallel) > 1.0 - 1e-9
 
-    expected = twin.log_bayes_factor(prob, label, np.ones(40), points, is_wanted)
+    expected = twin.log_bayes_factor(prob, label, np.ones(40), points_of(4), is_wanted)
     found = bayes_factor.BayesFactor.of(Forecast(prob), np.ones(40)).log_of([label])
     assert found == pytest.approx(expected, rel=1e-8)
 

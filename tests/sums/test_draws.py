@@ -155,7 +155,6 @@ def test_a_seed_does_not_repeat_the_numbers_that_a_user_makes_data_with(seed):
 # Brownian motion
 
 
-LAWS = pytest.mark.parametrize("law", [LARGEST_DISTANCE, RANGE], ids=["distance", "range"])
 GRID = np.array([0.06, 0.2, 0.5, 0.8, 1.0, 1.2, SPLIT, 1.3, 1.6, 2.0, 3.0, 4.5])
 
 
@@ -169,7 +168,7 @@ def test_the_law_of_the_range_is_that_of_paths_between_walls_anywhere(r):
     assert 1.0 - RANGE.sf(r) == pytest.approx(reference.range_at_most(r), abs=3e-8)
 
 
-@LAWS
+@pytest.mark.parametrize("law", [LARGEST_DISTANCE, RANGE], ids=["distance", "range"])
 def test_the_survival_function_falls_from_one_to_zero(law):
     x = np.concatenate([[0.0, 1e-300, 1e-3], np.linspace(0.01, 40, 4000), [np.inf]])
     survival = law.sf(x)

@@ -15,8 +15,6 @@ from calibrant.notions import Binary, ClassWise, Flattened, Notion, Part, Thresh
 from calibrant.sums import Plan, scan
 from calibrant.sums.sums import Moments
 
-DRAWS = 4000
-PLAN = Plan.of_cells([(ClassWise(), EqualWidth(15))], noise=True)
 RNG = np.random.default_rng(7)
 
 
@@ -24,7 +22,7 @@ def problem_of(prob):
     return as_simplex(as_problem(np.arange(len(prob)) % prob.shape[1], prob))
 
 
-def drawn(problem, notion, binning, *, by_sums, seed=0, draws=DRAWS, monkeypatch):
+def drawn(problem, notion, binning, *, by_sums, seed=0, draws=4000, monkeypatch):
     """Table and deviations, by rows or from sums."""
     monkeypatch.setattr(uncertainty, "MOST_BY_ROW", 0 if by_sums else problem.size)
     table = cells(problem, notion, binning)
@@ -87,7 +85,7 @@ def test_entries_without_a_cell_have_none_where_empty_cells_are_left_out(monkeyp
 def test_a_draw_exceeds_all_of_nineteen_others_once_in_twenty():
     """The largest gap of 45 cells: a test rejects as often as promised only if draws do not depend on each other."""
     problem = problem_of(softmax(np.random.default_rng(5).normal(0, 1.5, (400, 3)), axis=1))
-    sums = scan(problem, PLAN)
+    sums = scan(problem, Plan.of_cells([(ClassWise(), EqualWidth(15))], noise=True))
     table = cells(problem, ClassWise(), EqualWidth(15), sums)
     moments, rng, exceeded = Moments.of(sums.cells[0]), np.random.default_rng(0), 0
     kept = sums.kept.problem.prob, table.of
@@ -192,8 +190,7 @@ def test_weights_and_notions_of_ones_own_are_drawn_by_row():
             yield Part(slice(None), 0, "first")
 
     n = 5000
-    prob = RNG.dirichlet(np.ones(3), n)
-    problem = problem_of(prob)
+    problem = problem_of(RNG.dirichlet(np.ones(3), n))
     assert cells(problem, First(), EqualWidth(5)).moments is None
     assert cells(problem.weighted(np.full(n, 2.5)), TopLabel(), EqualWidth(5)).moments is None
     assert cells(problem, TopLabel(), EqualWidth(5)).moments is not None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import columns
+from strategies import columns, uniform_rows
 
 import calibrant as cb
 from calibrant import EqualMass, EqualWidth, assess, calibration_error, metrics
@@ -349,9 +349,7 @@ SOME, OTHERS = "ks-error ace mcb", "kuiper-error smooth-ece debiased-ece roc-auc
 @pytest.mark.parametrize("names", [SOME.split(), OTHERS.split()])
 def test_assess_states_intervals_and_how_near_the_figures_are(names, monkeypatch):
     monkeypatch.setattr(fine_grid, "MOST_CELLS", 1 << 18)
-    rng = np.random.default_rng(5)
-    score = rng.random(6000)
-    label = (rng.random(6000) < score**1.3).astype(int)
+    label, score = uniform_rows(6000, seed=5, power=1.3)
     found = assess(as_read(label, score), None, metrics=names, n_resamples=99)
     exact = assess(label, score, metrics=names, n_resamples=99)
     for name in names:

@@ -1,4 +1,4 @@
-"""How a kernel is compiled. The machine code is cached where a place to write to can be found."""
+"""How a kernel is compiled, and the arrays that it takes. The machine code is cached where a place to write to can be found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 
 COMPILED = True
 
@@ -21,6 +22,11 @@ except ImportError:  # numba has no build for Pyodide, which runs Python in a br
         RuntimeWarning,
         stacklevel=2,
     )
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+LongArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 F = TypeVar("F", bound=Callable[..., Any])
 

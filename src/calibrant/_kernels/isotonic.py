@@ -5,15 +5,11 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._kernels._compile import kernel
+from calibrant._kernels._compile import FloatArray, IntArray, kernel
 
 # The path of nearly-isotonic fits: which neighbouring blocks join at which penalty
 
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 SAME = 1e-12
 """Values of blocks that differ by no more are one value."""

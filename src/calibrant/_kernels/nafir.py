@@ -9,14 +9,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._kernels._compile import kernel
+from calibrant._kernels._compile import FloatArray, IntArray, kernel
 
 # Changes of one block's value at a time, some of them for the worse
-
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @kernel

@@ -8,20 +8,16 @@ g is largest, the first k of equal ones. The point of g on the surface is the sh
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._kernels._compile import kernel
+from calibrant._kernels._compile import BoolArray, FloatArray, LongArray, kernel
 from calibrant._kernels.irp import side_of
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 NEAREST = 1e-12
 """What is nearer than this is taken for equal: differences of probabilities are not more exact."""
 
 
 @kernel
-def weights_on_own_side(p: FloatArray, y: IntArray, w: FloatArray, gamma: FloatArray, weight: FloatArray) -> None:
+def weights_on_own_side(p: FloatArray, y: LongArray, w: FloatArray, gamma: FloatArray, weight: FloatArray) -> None:
     """Write the weight of each class on its own side of each threshold, shape (m, K)."""
     weight[:] = 0.0
     for c in range(gamma.shape[0]):
@@ -32,7 +28,7 @@ def weights_on_own_side(p: FloatArray, y: IntArray, w: FloatArray, gamma: FloatA
 
 
 @kernel
-def sums_on_own_side(p: FloatArray, y: IntArray, gamma: FloatArray, pull: FloatArray, total: FloatArray) -> None:
+def sums_on_own_side(p: FloatArray, y: LongArray, gamma: FloatArray, pull: FloatArray, total: FloatArray) -> None:
     """Write for each row the sum of pull[c, y] over the thresholds on whose side y it lies, shape (n,)."""
     for i in range(p.shape[0]):
         total[i] = 0.0
@@ -42,7 +38,7 @@ def sums_on_own_side(p: FloatArray, y: IntArray, gamma: FloatArray, pull: FloatA
 
 
 @kernel
-def best_along(p: FloatArray, y: IntArray, w: FloatArray, u: FloatArray, g: FloatArray, k: int) -> tuple[float, float]:
+def best_along(p: FloatArray, y: LongArray, w: FloatArray, u: FloatArray, g: FloatArray, k: int) -> tuple[float, float]:
     """Return the best g[k] and u times its point, where the other parts of g are kept.
 
     A row lies on side k where p[k] - g[k] is above the largest of the others: as g[k] falls, rows come over one by one.
@@ -79,7 +75,7 @@ def best_along(p: FloatArray, y: IntArray, w: FloatArray, u: FloatArray, g: Floa
 
 @kernel
 def climb(
-    p: FloatArray, y: IntArray, w: FloatArray, directions: FloatArray, gamma: FloatArray, most_rounds: int
+    p: FloatArray, y: LongArray, w: FloatArray, directions: FloatArray, gamma: FloatArray, most_rounds: int
 ) -> None:
     """Move each threshold, one part of it after the other, to where its point reaches farthest in its direction."""
     n_classes = p.shape[1]
@@ -95,7 +91,7 @@ def climb(
 
 
 @kernel
-def perfect_matchings(tight: npt.NDArray[np.bool_], members: IntArray) -> float:
+def perfect_matchings(tight: BoolArray, members: LongArray) -> float:
     """Count the ways to give each of some classes another of them that it is tight with (a permanent), over sets of them."""
     size = members.size
     ways = np.zeros(1 << size)
@@ -113,7 +109,7 @@ def perfect_matchings(tight: npt.NDArray[np.bool_], members: IntArray) -> float:
 
 
 @kernel
-def share_sorted_right(p: FloatArray, tuples: IntArray, most_tied: int, share: FloatArray) -> None:
+def share_sorted_right(p: FloatArray, tuples: LongArray, most_tied: int, share: FloatArray) -> None:
     """Write 1 over the number of best assignments of each tuple of rows to classes, 0 where its own is not among them.
 
     Row k of a tuple is of class k. Some gamma puts each row on its own side if and only if no cycle of classes has a negative

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._kernels._compile import kernel
+from calibrant._kernels._compile import BoolArray, FloatArray, LongArray, kernel
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 WordArray = npt.NDArray[np.uint64]
 Segment = tuple[int, int]
-Spare = tuple[IntArray, FloatArray, FloatArray, IntArray, IntArray]
+Spare = tuple[LongArray, FloatArray, FloatArray, LongArray, LongArray]
 
 ONE_BIT = np.uint64(1)
 DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
@@ -24,12 +22,12 @@ for _power in range(64):
 @kernel
 def distinct_points(
     score: FloatArray,
-    rank: IntArray,
+    rank: LongArray,
     w: FloatArray,
     s: FloatArray,
-    place: IntArray,
-    before: IntArray,
-    tied: IntArray,
+    place: LongArray,
+    before: LongArray,
+    tied: LongArray,
     weight: FloatArray,
 ) -> int:
     """Join points of equal score and rank; return how many there are: score, rank, weight and weight of the events of each.
@@ -74,10 +72,10 @@ def next_set(bits: WordArray, j: int) -> int:
 
 @kernel
 def split(
-    l: IntArray,  # noqa: E741 - the paper's letter
+    l: LongArray,  # noqa: E741 - the paper's letter
     w: FloatArray,
     s: FloatArray,
-    at: IntArray,
+    at: LongArray,
     begin: int,
     end: int,
     tolerance: float,
@@ -152,7 +150,7 @@ def split(
 
 
 @kernel
-def level(w: FloatArray, s: FloatArray, at: IntArray, begin: int, end: int, fit: FloatArray) -> None:
+def level(w: FloatArray, s: FloatArray, at: LongArray, begin: int, end: int, fit: FloatArray) -> None:
     """Give points that are one block their event rate."""
     W, S = 0.0, 0.0
     for i in range(begin, end):
@@ -165,10 +163,10 @@ def level(w: FloatArray, s: FloatArray, at: IntArray, begin: int, end: int, fit:
 
 @kernel
 def solve(
-    l: IntArray,  # noqa: E741 - the paper's letter
+    l: LongArray,  # noqa: E741 - the paper's letter
     w: FloatArray,
     s: FloatArray,
-    at: IntArray,
+    at: LongArray,
     begin: int,
     end: int,
     n_ranks: int,
@@ -201,13 +199,9 @@ def solve(
 # The map that an isotonic regression of points with a score and a rank makes: its corners, its steps, and what it gives
 
 
-BoolArray = npt.NDArray[np.bool_]
-
-
 @kernel
 def corners(
-    q: FloatArray,
-    l: IntArray,  # noqa: E741 - the paper's letter
+    l: LongArray,  # noqa: E741 - the paper's letter
     fit: FloatArray,
     n_ranks: int,
     found: BoolArray,
@@ -228,10 +222,10 @@ def corners(
 @kernel
 def envelopes(
     q: FloatArray,
-    l: IntArray,  # noqa: E741 - the paper's letter
+    l: LongArray,  # noqa: E741 - the paper's letter
     fit: FloatArray,
     n_ranks: int,
-) -> tuple[IntArray, FloatArray, FloatArray]:
+) -> tuple[LongArray, FloatArray, FloatArray]:
     """Return, rank after rank, the steps of the largest fit of the corners at or below a score and a rank.
 
     Assumes corners ordered by score, equal scores by rank, with 1 <= l <= n_ranks; the first has the lowest value. Steps of
@@ -265,9 +259,9 @@ def envelopes(
 @kernel
 def increments(
     prob: FloatArray,
-    order: IntArray,
+    order: LongArray,
     reached: FloatArray,
-    starts: IntArray,
+    starts: LongArray,
     left: FloatArray,
     value: FloatArray,
     share: bool,

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._kernels._compile import kernel
+from calibrant._kernels._compile import BoolArray, FloatArray, IntArray, LongArray, kernel
 
 # Sums over bins of equal width, in one pass over the rows
 
-
-FloatArray = npt.NDArray[np.float64]
-CountArray = npt.NDArray[np.int64]
-IntArray = npt.NDArray[np.intp]
 
 ONE = np.uint64(1)
 """Indices are unsigned: else each access asks whether to count from the end."""
@@ -33,10 +28,10 @@ def beside(s: float, b: np.uint64, edges: FloatArray) -> np.uint64:
 @kernel
 def add_column(
     p: FloatArray,
-    y: npt.NDArray[np.bool_],
+    y: BoolArray,
     edges: FloatArray,
-    count: CountArray,
-    events: CountArray,
+    count: LongArray,
+    events: LongArray,
     scores: FloatArray,
 ) -> None:
     """Add rows, events and scores to the bins (edges[b], edges[b + 1]], one row after the other.
@@ -60,7 +55,7 @@ def add_column(
 
 @kernel
 def add_classes(
-    prob: FloatArray, label: IntArray, edges: FloatArray, count: CountArray, events: CountArray, scores: FloatArray
+    prob: FloatArray, label: IntArray, edges: FloatArray, count: LongArray, events: LongArray, scores: FloatArray
 ) -> None:
     """Do the same for each column j of a table in single or double precision, with bin b in place j * bins + b.
 
@@ -118,9 +113,6 @@ def categorical(cumulative: FloatArray, u: FloatArray) -> IntArray:
                     high = middle
             label[r, i] = low
     return label
-
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @kernel

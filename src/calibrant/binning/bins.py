@@ -821,8 +821,7 @@ def fine_edges(per_octave: int) -> FineEdges:
     within: npt.NDArray[np.float64] = 1.0 + np.arange(per_octave) / per_octave
     below = np.append(np.outer(2.0 ** -np.arange(OCTAVES, 1, -1), within).ravel(), 0.5)
     above = 1.0 - below[-2::-1]
-    edges = np.concatenate([[0.0, 0.0], below, above, [np.nextafter(1.0, 0.0), 1.0]])
-    return FineEdges(edges)
+    return FineEdges(np.concatenate([[0.0, 0.0], below, above, [np.nextafter(1.0, 0.0), 1.0]]))
 
 
 # Bins of equal weight with a given number of rows each

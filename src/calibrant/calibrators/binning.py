@@ -35,8 +35,6 @@ from calibrant.sums.reading import cut
 # Histogram binning: the event rate of the bin that a score falls in
 
 
-ROUNDING = 1e-12
-
 Empty = Literal["midpoint", "interpolate", "base-rate", "identity"]
 
 

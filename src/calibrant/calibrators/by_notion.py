@@ -272,8 +272,7 @@ class ByNotion(base.Calibrator):
         score, waits = np.empty(len(prob)), np.ones(len(prob), dtype=bool)
         log_odds = log_odds_of(forecast)
         for own, part in zip(self.calibrators_, notion.parts(prob), strict=True):
-            here = top[part.rows] == part.column
-            rows = every[part.rows][here]
+            rows = every[part.rows][top[part.rows] == part.column]
             if rows.size:
                 on_top = Part(rows, top[rows], part.name)
                 score[rows] = _mapped(own or self.pooled_, on_top, prob, log_odds)

@@ -122,7 +122,7 @@ def staircase_fit(rows: Cumulated, advance: Advance = lambda units: None) -> Cor
     advance(rows.score.size - points.score.size)  # equal ones are one
     fit = fitted_values(points, rows.n_ranks, is_whole=rows.is_whole, advance=advance)
     found = np.empty(fit.size, dtype=np.bool_)
-    corners(points.score, points.rank, fit, rows.n_ranks, found)
+    corners(points.rank, fit, rows.n_ranks, found)
     return Corners(
         np.append(0.0, points.score[found]), np.append(1, points.rank[found]), np.append(fit.min(), fit[found])
     )

@@ -19,7 +19,7 @@ from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import choice, fraction, left_out, refuse, require
 from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue, shown_rows
-from calibrant.assessment.table import MULTICLASS_METRICS, Assessment
+from calibrant.assessment.table import FIGURES, MULTICLASS_METRICS, Assessment
 from calibrant.cli import inputs
 from calibrant.decisions.abstaining import risk_threshold
 from calibrant.decisions.thresholds import confusion_table, decide, optimal_threshold
@@ -155,8 +155,6 @@ def _numbers(option: str, text: str) -> float | list[float]:
 # Conditions such as ``ece.lower > 0.02`` under which a command fails. They are parsed, and nothing is evaluated
 
 
-FIELDS = ("value", "lower", "upper", "debiased", "noise_floor", "detectable", "pvalue")
-
 OF_A_CANDIDATE = ("value", "difference", "lower", "upper")
 """Figures of a candidate of `calibrant compare`: its metric, and how that differs from the first one's."""
 
@@ -202,7 +200,7 @@ class Gate:
         figures = result[self.metric]
         found = getattr(figures, self.field)
         if found is None:
-            others = [name for name in FIELDS if getattr(figures, name) is not None]
+            others = [name for name in FIGURES if getattr(figures, name) is not None]
             must = "--fail-if needs a figure"
             refuse(must, given=f"{self.metric} has no {self.field}", hint=f"Use its {', '.join(others)}")
         if math.isnan(found):
@@ -224,7 +222,7 @@ class Gate:
         return bool(inputs.COMPARED[self.comparison](found, self.number))
 
 
-def parse_gate(text: str, n_resamples: int, fields: Sequence[str] = FIELDS) -> Gate:
+def parse_gate(text: str, n_resamples: int, fields: Sequence[str] = FIGURES) -> Gate:
     """Parse ``METRIC[.FIELD] OP NUMBER``, and refuse what no figure can decide. Nothing is evaluated."""
     match = GATE.fullmatch(text)
     if match is None or not math.isfinite(float(match[4])):

@@ -402,7 +402,6 @@ def _draw_sizes(below: Any, panel: BinTestPanel, at: IntArray, alone: bool) -> N
 
 
 Style = Literal["violin", "standard"]
-Axis = Literal["probability", "log-odds"]
 
 COLUMNS = {"orientation": "horizontal", "fill": True}
 
@@ -423,7 +422,7 @@ def plot_bin_test(
     ax: Any = None,
     panels: Sequence[str] | None = None,
     style: Style = "violin",
-    axis: Axis = "probability",
+    axis: reliability.Axis = "probability",
 ) -> Any:
     """Draw the predictions of each bin as a violin across its event rate, coloured where the events reject them.
 

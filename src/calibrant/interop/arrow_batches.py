@@ -19,7 +19,7 @@ from calibrant._core.checks import are_words, progress_bar, refuse, require
 from calibrant._core.rows import DOUBLE, BinaryProblem, Problem, Rows
 from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
-from calibrant.interop.columns import FileTable, Text, Values, in_numpy, in_python, is_figure
+from calibrant.interop.columns import Array, FileTable, Text, Values, in_numpy, in_python, is_figure
 from calibrant.interop.readers import Damaged
 from calibrant.interop.tables import ForecastTable, choose_columns, select_one
 from calibrant.sums.draws import Numbers
@@ -27,8 +27,6 @@ from calibrant.sums.reading import FEW, M, Predictions, Read
 
 # Pieces: rows as they were read, before anything is known of them but where they stood
 
-
-Array = npt.NDArray[Any]
 
 MOST_NUMBERS = 1 << 22
 """Numbers of a block: a few blocks are in memory at a time, also of a thousand columns."""

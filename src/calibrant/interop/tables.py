@@ -150,8 +150,7 @@ def read_tensors(path: Path) -> FileTable:
         torch: Any = import_module("torch")
     except ImportError as error:
         raise ImportError("reading tensors needs torch; it is not installed. pip install torch") from error
-    found = torch.load(path, map_location="cpu", weights_only=True)
-    named = by_name(found, "tensor")
+    named = by_name(torch.load(path, map_location="cpu", weights_only=True), "tensor")
     if not all(isinstance(one, torch.Tensor) for one in named.values()):
         raise ValueError("it must hold a dict of tensors by their names, such as label and logits")
     exact = (torch.float64, torch.float32)

@@ -370,8 +370,7 @@ class Sums(Record):
 
 
 def _plain(one: BinnedProblem) -> dict[str, Any]:
-    bins = one.bins
-    sums = {name: getattr(bins, name).tolist() for name in ("edges", *SUMS)}
+    sums = {name: getattr(one.bins, name).tolist() for name in ("edges", *SUMS)}
     strata = None if one.strata is None else one.strata.to_dict()
     return {"name": one.name, "share": one.share, **sums, "strata": strata}
 
