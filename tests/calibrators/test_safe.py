@@ -193,8 +193,7 @@ def test_whole_weights_are_rows_that_are_dealt_out_and_others_stay_together():
 
 
 def test_logits_reach_the_candidate_as_logits():
-    rng = np.random.default_rng(0)
-    logit, label = rng.normal(0, 3, (300, 3)), drawn(300)[0]
+    logit, label = np.random.default_rng(0).normal(0, 3, (300, 3)), drawn(300)[0]
     as_logit = SafeCalibrator(input="logit").fit(logit, label)
     assert as_logit.calibrator_.input == "logit"
     as_prob = SafeCalibrator().fit(softmax(logit, axis=1), label)

@@ -93,8 +93,7 @@ def test_a_panel_knows_what_its_squared_error_is_made_of():
 
 
 def test_of_many_scores_the_band_stands_at_some_that_are_spread_over_ranks_and_scores():
-    rng = np.random.default_rng(0)
-    score = np.sort(rng.random(50_000) ** 8)
+    score = np.sort(np.random.default_rng(0).random(50_000) ** 8)
     at = places_shown(score)
     assert at.size <= MOST_PLACES
     assert (at[0], at[-1]) == (0, score.size - 1)

@@ -113,8 +113,7 @@ def log_parts(n: int) -> FloatArray:
     Half of the wealth falls as 1 / (j (j + 1)), half is the same for each start within the windows that there may be.
     """
     j = np.arange(1.0, n + 1.0)
-    even = np.where(j <= MOST_STARTS, 1.0 / MOST_STARTS, 0.0)
-    return np.asarray(np.log(0.5 / (j * (j + 1.0)) + 0.5 * even))
+    return np.asarray(np.log(0.5 / (j * (j + 1.0)) + 0.5 * np.where(j <= MOST_STARTS, 1.0 / MOST_STARTS, 0.0)))
 
 
 def log_kept(n: int) -> float:
