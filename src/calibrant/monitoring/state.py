@@ -105,8 +105,7 @@ class OfTime:
     def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
         """Divide the time of each row."""
         time = as_times(_for_each(at, n, f"window={self.window!r}"))
-        second = time.astype("datetime64[s]").astype(np.int64)
-        return (second - self._origin) // self.seconds
+        return (time.astype("datetime64[s]").astype(np.int64) - self._origin) // self.seconds
 
     def name(self, key: Key) -> str:
         """Return the time at which it begins."""
