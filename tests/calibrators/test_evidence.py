@@ -67,8 +67,7 @@ def test_maps_and_folds_that_are_fitted_side_by_side_are_the_same(k, monkeypatch
 def test_what_is_wrong_with_a_forecast_is_found(k, pool):
     (prob, label), (new, occurred) = drawn(1500, k), drawn(4000, k, seed=1)
     fitted = EvidenceScaling(pool=pool).fit(prob, label)
-    of_drawn = softmax(np.random.default_rng(1).normal(size=(4000, k)) * 1.5, axis=1)
-    truth = log_loss(occurred, of_drawn)
+    truth = log_loss(occurred, softmax(np.random.default_rng(1).normal(size=(4000, k)) * 1.5, axis=1))
     assert log_loss(occurred, fitted.predict_proba(new)) < truth + 0.02
     assert log_loss(occurred, TemperatureScaling().fit(prob, label).predict_proba(new)) > truth + 0.03
     assert fitted.evidence_ > 50.0

@@ -146,8 +146,7 @@ def test_a_settled_change_has_the_same_effect_and_the_least_penalty(name):
     settled = objective.settled(change)
     scores = (objective.design.scores(rows_of_a_map()[0], one) for one in (change, settled))
     np.testing.assert_allclose(*map(prob_of_scores, scores), rtol=1e-10)
-    pull = (objective.ridge * settled).sum(axis=1)[objective.design.shared]
-    np.testing.assert_allclose(pull, 0.0, atol=1e-12)
+    np.testing.assert_allclose((objective.ridge * settled).sum(axis=1)[objective.design.shared], 0.0, atol=1e-12)
 
 
 # The two ways to a step

@@ -121,8 +121,7 @@ def test_real_forecasts_have_the_known_optima(name, blocks, optimum, smoothed, c
     exact = fitted(rows, smoothing=0.0)
     assert exact.n_blocks_ == blocks
     assert exact.loss_ == pytest.approx(optimum, abs=5.1e-7)
-    held_out = log_loss(label, fitted(rows, smoothing=1e-3).predict_proba(prob))
-    assert held_out == pytest.approx(smoothed, abs=5.1e-5)
+    assert log_loss(label, fitted(rows, smoothing=1e-3).predict_proba(prob)) == pytest.approx(smoothed, abs=5.1e-5)
     by_default = log_loss(label, fitted(rows).predict_proba(prob))
     assert by_default <= chosen
     assert by_default < log_loss(label, exact.predict_proba(prob))

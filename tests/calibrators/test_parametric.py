@@ -214,8 +214,7 @@ def test_no_other_spline_has_a_smaller_penalised_loss(rows):
 
     best = objective(fitted.deviation_)
     line = np.column_stack([np.ones(fitted.knots_.size), fitted.knots_ - centre])
-    other = spline.fit(x, label, weight, fitted.knots_.tolist(), fitted.penalty_, centre)
-    assert best <= objective(other) + 1e-7
+    assert best <= objective(spline.fit(x, label, weight, fitted.knots_.tolist(), fitted.penalty_, centre)) + 1e-7
     assert best <= objective(fitted.deviation_ + line @ [0.01, 0.0])
     assert best <= objective(fitted.deviation_ - line @ [0.0, 0.01])
 

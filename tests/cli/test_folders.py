@@ -62,8 +62,7 @@ LOSING = [
 
 @pytest.mark.parametrize("words", LOSING, ids=" ".join)
 def test_no_command_writes_over_what_it_reads(words, run, calibrator):
-    said = "must be a new folder" if words[-1] == "parts" else "must not be what is read"
-    run.refuses(said, *words, "--force")
+    run.refuses("must be a new folder" if words[-1] == "parts" else "must not be what is read", *words, "--force")
 
 
 @pytest.mark.parametrize("files", [["parts", "parts/1.csv"], ["parts/*.csv", "./parts/0.csv"], ["parts", "parts"]])
@@ -89,8 +88,7 @@ def test_a_file_without_rows_becomes_a_table_without_rows(ending, run, calibrato
     whole = {"note": np.array(["a"] * 60), **TWO}
     write_table(f"mixed/a.{ending}", whole)
     write_table(f"mixed/b.{ending}", {name: column[:0] for name, column in whole.items()})
-    said = "wrote out: 2 files, 60 rows, calibrated p_0, p_1\n"
-    assert run.out("apply", calibrator, "mixed", "-o", "out") == said
+    assert run.out("apply", calibrator, "mixed", "-o", "out") == "wrote out: 2 files, 60 rows, calibrated p_0, p_1\n"
     if ending == "csv":
         assert Path("out/b.csv").read_text() == "note,label,p_0,p_1\n"
         return
@@ -351,8 +349,7 @@ def test_apply_to_a_folder_writes_a_folder_whole_or_not_at_all(run_parts, fitted
     wrong = table_of(slice(0, 10))
     wrong["p_dog"] = np.where(np.arange(10) == 4, np.nan, wrong["p_dog"])
     write_table("parts/1.parquet", wrong, force=True)
-    told = run_parts.refuses("1.parquet, row group 0", "apply", fitted, "parts", "-o", "new")
-    assert "index (4, 1)" in told
+    assert "index (4, 1)" in run_parts.refuses("1.parquet, row group 0", "apply", fitted, "parts", "-o", "new")
     assert not [path for path in tmp_path.iterdir() if "new" in path.name]
 
 

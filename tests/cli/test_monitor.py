@@ -164,9 +164,12 @@ def test_a_file_that_would_be_read_otherwise_is_refused(run, state):
 def test_files_of_single_and_double_precision_may_share_a_window(run):
     pytest.importorskip("pyarrow")
     day = np.full(N, str(AT[0]))
-    write_table("days/single.parquet", {"y": Y[1], "p": P[1].astype(np.float32), "day": day})
-    (window,) = windows(run, "days/day_1.csv", "days/single.parquet", "--time", "day")
-    assert window["rows"] == 2 * N
+    p, found = np.append(P[1, :99], P[1, 99:].round(1)), []
+    for kind in (float, np.float32):
+        write_table("days/each.parquet", {"y": Y[1], "p": p.astype(kind), "day": day}, force=True)
+        found += windows(run, "days/day_1.csv", "days/each.parquet", "--time", "day", "--bins", 10)
+    assert [one["rows"] for one in found] == [2 * N, 2 * N]
+    assert found[0]["ece"] == pytest.approx(found[1]["ece"], rel=1e-6)
 
 
 def test_of_two_writers_of_a_state_one_is_refused(run, monkeypatch):

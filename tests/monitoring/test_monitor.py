@@ -154,6 +154,12 @@ def test_class_wise_errors_have_no_gap_in_the_large():
     assert "nan" not in str(table)
 
 
+def test_two_classes_class_by_class_vary_as_their_event_does():
+    event, each = (Monitor(notion=word).update(Y, P, at=0).table(n_resamples=2000) for word in ("binary", "class-wise"))
+    assert each.ece == pytest.approx(event.ece)
+    assert each.noise_upper - each.noise_floor == pytest.approx(event.noise_upper - event.noise_floor, rel=0.12)
+
+
 def test_the_table_is_a_result_with_a_frame():
     table = Monitor(window=100).update(Y[:300], P[:300]).table(n_resamples=9)
     assert isinstance(table, MonitorTable)

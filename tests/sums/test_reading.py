@@ -2,7 +2,7 @@
 
 import pickle
 import tracemalloc
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 
 import numpy as np
 import pytest
@@ -260,9 +260,14 @@ def test_cells_without_both_outcomes_leave_nothing_open():
 def test_decimals_and_edges_stay_on_their_side(kind):
     label = np.arange(135) % 3 // 2
     tenths, parts = (np.repeat(np.arange(n) / n, 135 // n + 1)[:135].astype(kind) for n in (10, 15))
-    for weight in (None, 0.1 + label / 3):
-        read, rows = decision_curve(as_read(label, tenths, weight)), decision_curve(label, tenths, sample_weight=weight)
-        np.testing.assert_allclose(read.panels[0].net_benefit, rows.panels[0].net_benefit, rtol=1e-12)
+    figures = (
+        lambda *of, **data: decision_curve(*of, **data).panels[0].net_benefit,
+        lambda *of, **data: class_errors(*of, n_resamples=0, **data).count,
+        lambda *of, **data: corp_curve(*of, band=None, **data).panels[0].histogram.count,
+    )
+    for weight, figure in product((None, 0.1 + label / 3), figures):
+        read, rows = figure(as_read(label, tenths, weight)), figure(label, tenths, sample_weight=weight)
+        np.testing.assert_allclose(read, rows, rtol=1e-12)
     read, rows = (class_errors(*of, n_resamples=0).value for of in ((as_read(label, parts),), (label, parts)))
     np.testing.assert_allclose(read, rows, rtol=1e-12)
 

@@ -38,7 +38,7 @@ from calibrant._core.rows import OF_CALIBRATOR, BinaryProblem, Forecast, InBatch
 from calibrant._core.threads import one_blas_thread
 from calibrant.exceptions import warn
 from calibrant.notions import Binary
-from calibrant.sums.reading import UnreadPart, UnreadSimplex, is_unread
+from calibrant.sums.reading import M, Predictions, Read, UnreadPart, UnreadSimplex, is_unread
 
 # The problems that calibrators are fitted to: of one score, and of predictions that are read in batches
 
@@ -64,6 +64,28 @@ def one_score(problem: Problem) -> BinaryProblem:
     return with_scores_of_logits(binary) if forecast.is_logit else binary
 
 
+class _InDouble(Predictions):
+    """Predictions in single precision as a calibrator takes all numbers, also those of new rows: in double."""
+
+    is_many = property(lambda self: getattr(self.predictions, "is_many", True))
+
+    def __init__(self, predictions: InBatches) -> None:
+        self.predictions = predictions
+
+    def head(self) -> Problem:
+        return in_double(self.predictions.head())
+
+    def reduce(self, read: Read[M]) -> M:
+        return self.predictions.reduce(lambda batch, first: read(in_double(batch), first))
+
+
+def in_double(problem: Problem) -> Problem:
+    """Return a problem of probabilities in single precision in double."""
+    if isinstance(problem, SimplexProblem):
+        return replace(problem, forecast=Forecast(problem.prob))
+    return replace(problem, precision=np.dtype(np.float64))
+
+
 def problem_of_batches(
     predictions: InBatches, *beside: object, input: Input, labels: Sequence[Any] | None
 ) -> tuple[Problem, int]:
@@ -74,8 +96,8 @@ def problem_of_batches(
     must = "y and sample_weight must be left out beside predictions that are read in batches"
     hint = "Say them where they are made: calibrant.predictions(...)"
     require(all(one is None for one in beside), must, got="both", hint=hint, error=TypeError)
-    problem = predictions.as_problem()
-    some = predictions.head()
+    predictions = predictions if predictions.precision == np.float64 else _InDouble(predictions)
+    problem, some = predictions.as_problem(), predictions.head()
     is_logit, n_columns = some.is_logit, some.classes.size if some.values.ndim == 2 else 1
     got = f"{input!r} for {'logits' if is_logit else 'probabilities'}"
     hint = f"Pass input={'logit' if is_logit else 'probability'!r}"
@@ -303,8 +325,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_samples,)
             Labels.
         """
-        prob = self.predict_proba(X)
-        return np.asarray(self.classes_[prob.argmax(axis=1)])
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> None: ...

@@ -414,8 +414,7 @@ class ScalingBinning(BinaryCalibrator):
         bins = EqualMass(int(self.n_bins))(replace(problem, score=fitted, logit=None))
         # Bins end at observed values: above the highest of them there can be one more, without rows.
         has_rows = bins.count > 0
-        upper = bins.edges[1:][has_rows]
-        self.edges_ = np.concatenate([[0.0], upper[:-1], [1.0]])
+        self.edges_ = np.concatenate([[0.0], bins.edges[1:][has_rows][:-1], [1.0]])
         self.value_ = np.clip(bins.mean_prob[has_rows], EPSILON, 1.0 - EPSILON)
         self.count_ = bins.count[has_rows]
 

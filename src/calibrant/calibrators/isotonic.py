@@ -131,8 +131,7 @@ def blocks_of(problem: BinaryProblem, finite: Finite) -> tuple[FloatArray, Float
         begins, value = pooled(steps.weight, steps.rate * steps.weight, row)
         starts = starts[begins]
     value = off_the_ends(value, finite, ordered.total / row)
-    ends = np.append(starts[1:], ordered.score.size) - 1
-    left, right = ordered.score[starts], ordered.score[ends]
+    left, right = ordered.score[starts], ordered.score[np.append(starts[1:], ordered.score.size) - 1]
     centre = np.add.reduceat(ordered.weight * ordered.score, starts) / np.add.reduceat(ordered.weight, starts)
     return left, right, np.clip(centre, left, right), value
 

@@ -462,8 +462,7 @@ class CDFSplineCalibration(base.BinaryCalibrator):
 
     def _apply(self, score: FloatArray) -> FloatArray:
         # Times a power of two, which rounds nothing: slopes between scores that are closer than 1e-308 would overflow.
-        added = np.interp(score * 2.0**100, self.score_ * 2.0**100, self.deviation_)
-        return np.clip(score + added, 0.0, 1.0)
+        return np.clip(score + np.interp(score * 2.0**100, self.score_ * 2.0**100, self.deviation_), 0.0, 1.0)
 
 
 def nearest_spline(knots: FloatArray, ends: FloatArray, slope: FloatArray) -> FloatArray:

@@ -339,8 +339,7 @@ class _HeldOut:
 
     def standard_error(self) -> float:
         """Of the first derivative at 0, if labels follow the predicted probabilities."""
-        variance = self._moments(0.0)[2]
-        return float(np.sqrt((Weights(self.weight).of_variance / self.weight.sum() ** 2) @ variance))
+        return float(np.sqrt((Weights(self.weight).of_variance / self.weight.sum() ** 2) @ self._moments(0.0)[2]))
 
     def _moments(self, weight: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the log-probabilities of the pool, and mean and variance of d under them by rows."""

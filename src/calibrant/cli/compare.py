@@ -166,8 +166,7 @@ def run_compare(asked: Namespace) -> int:
     draws, rng = max(2, asked.resamples), as_rng(asked.seed)
     cv = CrossValidation(asked.folds, asked.jobs, asked.memory, sys.stderr.isatty())
     found = comparison_of(problems, calibrators, metrics, cv, level, draws, rng, groups, pairing=pairing)
-    others = [one for one in found.candidates if one.name != found.first]
-    failed = [gate.fails_for(others) for gate in gates]
+    failed = [gate.fails_for([one for one in found.candidates if one.name != found.first]) for gate in gates]
     if asked.report:
         write_report(found, asked.report, title="Comparison", force=asked.force)
     if asked.json:

@@ -34,6 +34,7 @@ from calibrant.interop.writing import (
 )
 from calibrant.monitoring import Monitor, MonitorTable
 from calibrant.monitoring.state import in_order, of_a_state, options_of
+from calibrant.sums.sums import DIGITS
 
 # The files that are watched
 
@@ -277,9 +278,14 @@ class Watch:
 
 
 def rows_of(forecast: Forecast) -> dict[str, Any]:
-    """Return all rows as arguments of `Monitor.update`; in double precision, so that all windows have the same edges."""
+    """Return all rows as arguments of `Monitor.update`; in double precision, so that all windows have the same edges.
+
+    Decimals in single precision become those in double: they stand in the bins in which `calibrant assess` has them.
+    """
     with _named(forecast):
         values = forecast.values.astype(float, copy=False)
+        decimals = values.round(DIGITS)
+        values = np.where(decimals.astype(np.float32) == values, decimals, values)
         return {"y_true": forecast.y_true, "y_prob": values, "sample_weight": forecast.weight}
 
 

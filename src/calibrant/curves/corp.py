@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -286,11 +286,15 @@ def _panel(
     lower, upper = _band(band, ordered, steps, at, level, n_draws, rng) if band else np.full((2, at.size), np.nan)
     terms = corp_of(ordered, squared_error)
     last = np.append(steps.starts[1:], ordered.score.size) - 1
+    histogram = shown(HISTOGRAM(problem), are_counts=problem.weights.are_counts)
+    if problem.cells and not problem.weights.are_counts:  # a cell holds many rows
+        count = np.bincount(histogram.index(problem.cells.mean), problem.cells.count, len(histogram))
+        histogram = replace(histogram, count=count.astype(np.intp))
     return CorpPanel(
         name,
         *(ordered.score[steps.starts], ordered.score[last], steps.rate, steps.weight),
         *(ordered.score[at], steps.at_each_score(steps.rate)[at], lower, upper),
-        shown(HISTOGRAM(problem), are_counts=problem.weights.are_counts),
+        histogram,
         *(terms.score, terms.miscalibration, terms.discrimination, terms.uncertainty),
     )
 
@@ -301,8 +305,7 @@ def places_shown(score: FloatArray) -> IntArray:
         return np.arange(score.size)
     half = MOST_PLACES // 2
     by_rank = np.linspace(0, score.size - 1, half).astype(np.intp)
-    by_score = np.searchsorted(score, np.linspace(score[0], score[-1], half))
-    return np.union1d(by_rank, by_score)
+    return np.union1d(by_rank, np.searchsorted(score, np.linspace(score[0], score[-1], half)))
 
 
 # The CORP reliability diagram

@@ -24,7 +24,7 @@ from calibrant.metrics.estimate import cells, consistent_deviations
 from calibrant.metrics.noise import with_labels
 from calibrant.notions import Notion, WithinGroups, as_notion
 from calibrant.sums.draws import Rng, as_rng, labels_of
-from calibrant.sums.reading import is_unread, scan
+from calibrant.sums.reading import cells_of, is_unread, scan
 from calibrant.sums.sums import BinTable, Plan
 
 MOST_CELLS = 1 << 23
@@ -143,9 +143,10 @@ def class_errors(
     problem = as_problem(y_true, y_prob, **data)
     chosen, cut = as_notion(notion, problem), as_binning(binning)
     lens, size, generator = InBins(cut), NormOfBins.of(loss, norm), as_rng(rng)
-    binaries = [(binary.name or chosen.name, binary.share, binary.weights.n_rows) for binary in chosen.split(problem)]
-    names, share, count = zip(*binaries, strict=True)
-    value = _values(problem, chosen, lens, size)
+    value, parts = _values(problem, chosen, lens, size), cells_of(problem, chosen, cut).shown
+    names, share, count = zip(
+        *((one.name or chosen.name, one.share, one.bins.count.sum()) for one in parts), strict=True
+    )
     floor = np.full(value.size, np.nan)
     if n_resamples > 0:
         draw = _redrawn if size.loss is not gap or cut.uses_outcomes else _gaps_redrawn
@@ -260,8 +261,7 @@ def plot_class_errors(
         counted = ["\n".join(map(str, own[:1] if len(set(own)) == 1 else own)) for own in rows]
         labels, word = [f"{label}\n{count}" for label, count in zip(labels, counted, strict=True)], f"{word}, and rows"
     longest = 1 + max(len(line) for label in labels for line in label.splitlines())
-    is_narrow = n_classes * longest * LETTER > ax.get_window_extent().width / ax.figure.dpi
-    upright = n_classes > MOST_COUNTED or is_narrow
+    upright = n_classes > MOST_COUNTED or n_classes * longest * LETTER > ax.get_window_extent().width / ax.figure.dpi
     ax.set_xticks(np.arange(n_classes), labels, fontsize="small", rotation=90 if upright else 0)
     ax.set_xlabel(word)
     ax.set_ylabel(f"{NAMES.get(first.norm, 'error') if first.loss == 'gap' else first.loss}, {first.notion}")

@@ -128,8 +128,7 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
 
 def splits_of(calibrator: Any) -> FloatArray | None:
     """Return the points around which a calibrator, or the partition that it bins by, splits the simplex, if it does."""
-    tree = getattr(calibrator, "tree_", getattr(calibrator, "partition_", None))
-    return getattr(tree, "gamma", None)
+    return getattr(getattr(calibrator, "tree_", getattr(calibrator, "partition_", None)), "gamma", None)
 
 
 # Rows of three or four classes as points of the triangle or the tetrahedron, with what they are calibrated to

@@ -66,8 +66,7 @@ class TopLabelCurve(DrawnResult):
     def top_label_gap(self) -> FloatArray:
         """Mean distance over the classes predicted in each bin, by weight, shape (n_bins,); NaN where a bin is empty."""
         weight = np.column_stack([own.weight for own in self.class_bins])
-        sums = np.where(weight > 0, weight * self.class_gap, 0.0).sum(axis=1)
-        return read_only(ratio(sums, self.bins.weight))
+        return read_only(ratio(np.where(weight > 0, weight * self.class_gap, 0.0).sum(axis=1), self.bins.weight))
 
     @cached_property
     def top_label_height(self) -> FloatArray:

@@ -375,8 +375,7 @@ def risk_threshold(
 
     def passed(risk: float) -> IntArray:
         tested = np.flatnonzero(answered >= min(ENOUGH / risk, rows[-1]))
-        is_low = scipy.stats.binom.cdf(wrong[tested], answered[tested], risk) <= level
-        return tested[np.logical_and.accumulate(is_low)]
+        return tested[np.logical_and.accumulate(scipy.stats.binom.cdf(wrong[tested], answered[tested], risk) <= level)]
 
     found = passed(risk)
     if not found.size:

@@ -113,8 +113,7 @@ def log_parts(n: int) -> FloatArray:
     Half of the wealth falls as 1 / (j (j + 1)), half is the same for each start within the windows that there may be.
     """
     j = np.arange(1.0, n + 1.0)
-    even = np.where(j <= MOST_STARTS, 1.0 / MOST_STARTS, 0.0)
-    return np.asarray(np.log(0.5 / (j * (j + 1.0)) + 0.5 * even))
+    return np.asarray(np.log(0.5 / (j * (j + 1.0)) + 0.5 * np.where(j <= MOST_STARTS, 1.0 / MOST_STARTS, 0.0)))
 
 
 def log_kept(n: int) -> float:
@@ -440,12 +439,18 @@ def figures_of(sums: Sums, level: float, n_resamples: int) -> dict[str, Any]:
     """Return the figures of a window by their names in `MonitorTable`; what is drawn is the same in each call."""
     table = sums.cells[0]
     notion, binning = sums.plan.cells[0]
-    cells, size = cells_of_table(table, table.bins.count > 0, _nowhere, Moments.of(table)), NormOfBins.of()
+    held = table.bins.count > 0
+    cells, size = cells_of_table(table, held, _nowhere, Moments.of(table)), NormOfBins.of()
     assert size.of_table is not None
     assert cells.moments is not None
     # Of labels that the predictions themselves draw.
     events = cells.moments.events(n_resamples, np.random.default_rng(0))
-    noise = Noise(cells, cells.scale * (events - cells.expected), cells.count, 0)
+    deviations = cells.scale * (events - cells.expected)
+    if len(table.names) == 2 and not notion.one_score_a_row:  # what one class has too few of, the other has too many of
+        number, other = np.flatnonzero(held), np.flatnonzero(held[::-1])
+        _, first, second = np.intersect1d(number[number < held.size // 2], other, return_indices=True)
+        deviations[:, first] = -deviations[:, ::-1][:, second]
+    noise = Noise(cells, deviations, cells.count, 0)
     law = replace(noise.law(cells.sizes(InBins(binning), size)), seen=None)  # draws for what no figure shows
     lower, upper = law.estimate(level).interval
     names = ("event_rate", "mean_prob", "gap", "gap_lower", "gap_upper")  # of class-wise calibration they cancel

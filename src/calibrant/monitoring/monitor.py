@@ -178,8 +178,7 @@ ONE_AT_A_TIME = RLock()
 
 def _evidence(log: FloatArray) -> FloatArray:
     """Return the evidence of its logarithm; it is infinite only where an event of probability 0 occurred."""
-    most = np.log(np.finfo(np.float64).max)
-    return np.exp(np.where(log == np.inf, log, np.minimum(log, most)))
+    return np.exp(np.where(log == np.inf, log, np.minimum(log, np.log(np.finfo(np.float64).max))))
 
 
 class Monitor:

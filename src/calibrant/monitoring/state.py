@@ -63,8 +63,7 @@ MONDAY = 4 * SECONDS["d"]
 
 def in_order(name: str) -> list[tuple[int, int, str]]:
     """Return what names are sorted by: numbers in them count as numbers, so that day_9 stands before day_10."""
-    parts = re.split(r"(\d+)", name)
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts]
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name)]
 
 
 @dataclass(frozen=True)
@@ -106,13 +105,11 @@ class OfTime:
     def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
         """Divide the time of each row."""
         time = as_times(_for_each(at, n, f"window={self.window!r}"))
-        second = time.astype("datetime64[s]").astype(np.int64)
-        return (second - self._origin) // self.seconds
+        return (time.astype("datetime64[s]").astype(np.int64) - self._origin) // self.seconds
 
     def name(self, key: Key) -> str:
         """Return the time at which it begins."""
-        begin = int(key) * self.seconds + self._origin
-        text = str(np.datetime64(begin, "s"))
+        text = str(np.datetime64(int(key) * self.seconds + self._origin, "s"))
         return text.removesuffix("T00:00:00") if self.seconds % SECONDS["d"] == 0 else text.removesuffix(":00")
 
 

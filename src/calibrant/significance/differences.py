@@ -559,8 +559,7 @@ def n_shared(rows: Problem, other: Problem) -> int:
     Only forecasts that occur twice in all are looked at. Where ties make them twice, they lie in different sets as often as
     any two rows do; where the sets share rows, they all do.
     """
-    keys = np.concatenate([_keys(rows), _keys(other)])
-    _, at, times = np.unique(keys, return_inverse=True, return_counts=True)
+    _, at, times = np.unique(np.concatenate([_keys(rows), _keys(other)]), return_inverse=True, return_counts=True)
     among_rows = np.bincount(at[: rows.size], minlength=times.size)
     twice = int((times == 2).sum())
     split = int(((times == 2) & (among_rows == 1)).sum())
@@ -695,8 +694,7 @@ def equivalence_test(
     level = as_level(level)
     resamples(n_resamples, hint="1000 is usual")
     value, shifts = _shifts(residuals, measured.name, n_resamples, as_rng(rng))
-    reached = value - bound + TIE * (value + bound)
-    pvalues = (1.0 + np.sum(shifts <= reached, axis=1)) / (1.0 + n_resamples)
+    pvalues = (1.0 + np.sum(shifts <= value - bound + TIE * (value + bound), axis=1)) / (1.0 + n_resamples)
     worst = int(np.argmax(pvalues))
     near = "Deviations are those over these bins, in a direction near the observed one."
     return EquivalenceResult(

@@ -235,8 +235,7 @@ def quantiles(values: FloatArray, weights: Weights, shares: FloatArray, whole: f
 
 def _groups_by(score: FloatArray, weights: Weights, n_bins: int) -> tuple[FloatArray, IntArray]:
     """Return the edges of the groups that hold rows, and the group of each row."""
-    cuts = quantiles(score, weights, np.arange(1.0, n_bins), n_bins)
-    edges = np.concatenate([[0.0], np.unique(cuts), [1.0]])
+    edges = np.concatenate([[0.0], np.unique(quantiles(score, weights, np.arange(1.0, n_bins), n_bins)), [1.0]])
     held, of = np.unique(locate(edges, score), return_inverse=True)
     return np.append(edges[held], 1.0), of
 

@@ -102,8 +102,7 @@ def label_draws(values: FloatArray) -> Draws:
 
 def below(value: FloatArray) -> FloatArray:
     """Return ``value`` less what rounding may have added to it."""
-    finite = np.isfinite(value)
-    return np.asarray(value - TIE * np.abs(np.where(finite, value, 0.0)), dtype=np.float64)
+    return np.asarray(value - TIE * np.abs(np.where(np.isfinite(value), value, 0.0)), dtype=np.float64)
 
 
 def chi_squared(df: float) -> KnownLaw:
