@@ -76,7 +76,8 @@ def advised(forecast: inputs.Forecast) -> Advice:
         known = forecast.classes or forecast.y_true.tolist()
         other = next((str(label) for label in known if label != event), f"no {event}")
         options["classes"] = in_one_text([other, str(event)])
-    words = [_option(*pair) for pair in options.items()] + [f"--{name}" for name in FLAGS if asked[name]]
+    words = [_option(name, one) for name, of in options.items() for one in ([of] if isinstance(of, str) else of)]
+    words += [f"--{name}" for name in FLAGS if asked[name]]
     # The options of a report name its event, unless --classes does, with one column.
     names = ("notion",) if is_one else ("notion", "pos_label")
     event = " ".join(_option(name, value) for name in names if (value := asked.get(name)) is not None)

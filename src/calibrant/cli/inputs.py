@@ -300,7 +300,7 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
         if path == file:
             raise
         raise ValueError(str(error).replace(path, where)) from error
-    if (condition := getattr(asked, "where", None)) is not None:
+    for condition in getattr(asked, "where", None) or ():
         whole = whole.taken(_rows_where(whole, condition, where))
     table, chosen, said = _answers(whole, asked, where)
     n_rows = len(next(iter(table.columns.values())))
@@ -310,7 +310,7 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
 
 
-CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|==?)\s*(.+?)\s*")
+CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|==?)\s*(?=\S)(['\"]?)(.*?)\3\s*")
 
 DATE, TIME = re.compile(r"\d{4}-\d\d(-\d\d([T ][\d:.]+)?)?"), re.compile(r"\d{4}-\d\d(-\d\d([T ]\d.*)?)?")
 """A date, to the month, the day or a part of it, as in a condition; and as in a cell, which may have a zone."""
@@ -327,7 +327,7 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
     if match is None:
         hint = "For example 'day >= 2026-10-01'"
         refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
-    name, value = select_one(list(table), match[1], "--where", where=where), match[3]
+    name, value = select_one(list(table), match[1], "--where", where=where), match[4]
     cells, numbers, known = np.array(table.columns[name].cells(), dtype=object), table.numbers(name), table[name]
     if value.lower() in TRUTH:
         value, cells = value.lower(), np.array([cell.lower() for cell in cells], dtype=object)
@@ -400,14 +400,14 @@ def _answers(table: FileTable, asked: Namespace, where: str) -> tuple[FileTable,
             left_out(f"--{option}", getattr(asked, option), "beside --confidence", hint="Name the forecast once")
         name = chosen["prob"] = select_one(list(table), confidence, "--confidence", where=where)
         column = table.columns[name]
-        numbers, is_percent = _stated(column, f"{name} of {where}", said=asked.percent)
+        numbers, is_percent = _stated(column, name, where, said=asked.percent)
         if is_percent and not asked.percent:
             numbers, said = numbers / 100.0, (f"{name!r} in percent",)
         places[name] = {name: Understood(numbers, column)}
     return table.replaced(places), chosen, said
 
 
-def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
+def _stated(column: Column, name: str, where: str, *, said: bool) -> tuple[Any, bool]:
     """Return confidences as numbers, and whether they are percent: all of them, as the cells or the command say, or none."""
     cells = [cell.strip() for cell in column.cells()]
     signed = [cell.endswith("%") for cell in cells]
@@ -419,11 +419,11 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     wrong = (
         np.isnan(numbers) if is_number else np.array([not is_figure(cell.removesuffix("%").strip()) for cell in cells])
     )
-    must = f"{what} must be probabilities, from 0 to 1, or percent"
+    must = f"{name} of {where} must be probabilities, from 0 to 1, or percent"
     if wrong.any() or not is_number:
         row = int(np.argmax(wrong))
-        hint = "Leave out answers without a confidence, and write decimals with a point"
-        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint)
+        hint = "Write decimals with a point, and a number for each word; leave out answers without a confidence"
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint + _by_where(name, cells[row]))
     outside = (numbers < 0.0) | (numbers > 100.0)
     if outside.any():
         row = int(np.argmax(outside))
@@ -455,8 +455,14 @@ def _are_correct(cells: list[str], name: str, where: str) -> Any:
     if None in found:
         row = found.index(None)
         must = f"{name} of {where} must say of each answer whether it was correct: true or false, 1 or 0, yes or no, C or I"
-        refuse(must, got=f"{cells[row]!r} in row {row}", hint="Leave out what is neither, such as half points")
+        hint = "Leave out what is neither, such as half points"
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint + _by_where(name, cells[row]))
     return np.array(found)
+
+
+def _by_where(name: str, cell: str) -> str:
+    """Return how rows with this cell are left out."""
+    return f": --where \"{name} != '{cell}'\""
 
 
 def rows_named(text: str | None) -> slice:

@@ -55,7 +55,7 @@ OF_ROWS = """\
 --classes A,B,...: the class of each column, if names and labels do not show it
 """
 WHERE = """\
---where CONDITION: use only the rows for which it holds, such as 'day >= 2026-10-01' or 'model = a'
+--where CONDITION (all): use only the rows for which it holds, such as 'day >= 2026-10-01' or 'model = a'; may be repeated
 """
 COLUMNS = f"{GUESSED}{FORECAST}{WHERE}{ANSWERS}{OF_ROWS}"
 FORCE = """\
@@ -262,6 +262,7 @@ MORE: dict[str, dict[str, Any]] = {
     "positive": {"type": partial(natural, least=1)},
     "float": {"type": float},
     "append": {"action": "append", "default": []},
+    "all": {"action": "append"},
     "required": {"required": True},
     "+": {"nargs": "+"},
     "?": {"nargs": "?"},
