@@ -28,7 +28,7 @@ from calibrant.interop import export
 from calibrant.interop.arrow_batches import said_at
 from calibrant.interop.columns import FileTable, Values, require_arrow
 from calibrant.interop.readers import Damaged, File, Reader, files_of, reader_of
-from calibrant.interop.save import load_calibrator, save_calibrator
+from calibrant.interop.save import columns_of, load_calibrator, save_calibrator
 from calibrant.interop.tables import forecast_in, words_in, write_table
 from calibrant.interop.writing import format_of, require_free, whole_file, whole_folder
 from calibrant.notions import Notion, as_notion
@@ -158,7 +158,8 @@ class _Job:
     """What is calibrated, and how many rows it was so far."""
 
     def __init__(self, asked: Namespace, calibrator: Calibrator) -> None:
-        self.asked, self.calibrator = asked, calibrator
+        self.asked, self.calibrator, names = asked, calibrator, columns_of(calibrator)
+        asked.fitted = None if names is None else (tuple(names), calibrator.input)
         self.n_files, self.n_rows, self.left_out, self.new = 0, 0, (0, 0), list[str]()
 
     def table(self, forecast: inputs.Forecast) -> FileTable:

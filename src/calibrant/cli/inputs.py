@@ -287,7 +287,7 @@ def say_guess(file: str, guessed: Sequence[str]) -> None:
 
 def chosen_columns(asked: Namespace) -> dict[str, Any]:
     """Return what the command says of columns, as the functions take it that choose them."""
-    return {name: getattr(asked, name) for name in ("label", "prob", "logit")}
+    return {name: getattr(asked, name, None) for name in ("label", "prob", "logit", "fitted")}
 
 
 def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Forecast:
