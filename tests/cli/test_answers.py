@@ -143,11 +143,12 @@ def test_words_of_parquet_may_have_a_percent_sign(shell, plain):
     assert shell.json("assess", "a.parquet", *ANSWERS)["metrics"] == plain
 
 
-def test_what_is_only_read_is_copied_as_it_stands(shell):
+def test_what_is_only_read_is_copied_as_it_stands_and_decisions_are_named_as_in_the_table(shell):
     write_table("a.csv", {"right": np.where(Y, "C", "I"), "stated": percent(P)})
     shell.out("decide", "a.csv", *ANSWERS, "-o", "out.csv")
     written, given = read_table("out.csv").columns, read_table("a.csv").columns
     assert all(written[name].cells() == given[name].cells() for name in ("right", "stated"))
+    assert set(written["decision"].cells()) == {"False", "True"}
 
 
 NONE = "- must be a table that comes by standard input; got none. Write: calibrant COMMAND - < FILE."

@@ -79,7 +79,8 @@ def run_decide(asked: Namespace) -> int:
     values = forecast.values
     n_classes = 2 if values.ndim == 1 else values.shape[1]
     extra = words_in(asked.extra) if asked.extra else None
-    options: Any = {"extra": extra, "labels": forecast.classes, "input": forecast.input}
+    classes = forecast.classes if forecast.label_column is None else forecast.problem().classes.tolist()
+    options: Any = {"extra": extra, "labels": classes, "input": forecast.input}
     if asked.target_risk is None:
         cost = _costs(asked.costs, n_classes=n_classes)
     else:
