@@ -348,7 +348,9 @@ def test_it_prints_a_table_and_a_notebook_shows_the_same():
     assert {line.split()[0] for line in lines[2:4]} == {"a<b", "b"}
     assert html.count("<table>") == html.count("</table>") == 2
     assert "<td>a&lt;b</td>" in html
-    assert f"<p>{found.reason.replace('<', '&lt;')}</p><p>a&lt;b is not shown to be miscalibrated in any group" in html
+    assert (
+        f"<p>{found.reason.replace('<', '&lt;')}</p><p>By ece, a&lt;b is not shown to be miscalibrated in any" in html
+    )
     assert "difference of squares" in str(compare(y, {"a": a, "b": b}, metric="debiased-ece"))
 
 
@@ -570,6 +572,9 @@ def test_the_worst_group_is_the_largest_error_that_is_shown():
     both = compare(y, p, by=columns, overlapping=True, metric=["nll", "ece"], n_resamples=99)
     assert (both.worst_group.group, both.worst_group.metric) == ("a 1, b 1", "ece")
     assert found.worst_group.adjusted < 0.05  # with draws enough for 18 groups
+    alone = np.where(np.arange(y.size) == np.argmin(y), 2, columns["a"])  # a row without a slope
+    slopes = compare(y, np.sqrt(p), by=alone, metric="calibration-slope").groups
+    assert [np.isnan(one.adjusted) for one in slopes] == [False, False, True]
 
 
 def test_a_candidate_that_wins_no_row_has_its_share_in_the_table():

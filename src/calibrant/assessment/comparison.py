@@ -23,7 +23,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.exceptions import CalibrationWarning
 from calibrant.lenses import USUAL
 from calibrant.metrics.estimate import Estimate, Resampling
-from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
+from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates, metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.significance.differences import difference_of, difference_of_samples, paired_result_of, unless_alike
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
@@ -189,13 +189,17 @@ class Comparison(Result):
         By the first metric that has p-values; None where nothing is shown at the level. Of overlapping groups
         ``estimate.debiased`` is the multicalibration error, and ``adjusted`` its p-value.
         """
-        own = self._tested_groups
-        return next((one for one in own if one.metric == own[0].metric and one.adjusted < self.level), None)
+        shown = [one for one in self._tested_groups if one.adjusted < self.level]
+        return min(shown, key=lambda one: _place(metric_named(one.metric), one.estimate), default=None)
 
     @property
     def _tested_groups(self) -> list[GroupFigure]:
-        tested = (one for one in self.groups if one.group and not np.isnan(one.adjusted))
-        return [one for one in tested if one.candidate == self.recommended]
+        """The groups of the recommended candidate with a p-value, of the first metric that has some."""
+        of_metrics: dict[str, list[GroupFigure]] = {one.metric: [] for one in self.groups}
+        for one in self.groups:
+            if one.group and one.candidate == self.recommended and not np.isnan(one.adjusted):
+                of_metrics[one.metric].append(one)
+        return next(filter(None, of_metrics.values()), [])
 
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
@@ -212,10 +216,11 @@ class Comparison(Result):
         list of str
             One sentence, or none.
         """
-        if not self._tested_groups:
+        if not (tested := self._tested_groups):
             return []
         if (worst := self.worst_group) is None:
-            return [f"{self.recommended} is not shown to be miscalibrated in any group at the level of {self.level:g}."]
+            said = f"By {tested[0].metric}, {self.recommended} is not shown to be miscalibrated in any group"
+            return [f"{said} at the level of {self.level:g}."]
         of = worst.estimate
         found = f"{of.value:.3g}" if of.debiased is None else f"{of.debiased:.3g} without its bias"
         p = shown_adjusted(worst.adjusted, of.pvalue, of.least_pvalue, ".3g", name="p")
@@ -653,10 +658,10 @@ def _figure(group: str, name: str, part: Problem, metric: Metric, resampling: Re
 def _adjusted(figures: list[GroupFigure]) -> list[GroupFigure]:
     """Return figures of one metric on all groups with p-values for their number."""
     pvalues = np.array([np.nan if of.estimate.pvalue is None else of.estimate.pvalue for of in figures])
-    if np.isnan(pvalues).any():
-        return figures
-    adjusted = adjusted_pvalues(pvalues, method="holm").tolist()
-    return [replace(of, adjusted=p) for of, p in zip(figures, adjusted, strict=True)]
+    tested = ~np.isnan(pvalues)
+    pvalues[tested] = adjusted_pvalues(pvalues[tested], method="holm")
+    of_each = zip(figures, pvalues.tolist(), strict=True)
+    return [of if np.isnan(p) else replace(of, adjusted=p) for of, p in of_each]
 
 
 def _place(metric: Metric, estimate: Estimate) -> tuple[float, float]:
