@@ -328,15 +328,18 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
         hint = "For example 'day >= 2026-10-01'"
         refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
     name, value = select_one(list(table), match[1], "--where", where=where), match[4]
-    cells, numbers, known = np.array(table.columns[name].cells(), dtype=object), table.numbers(name), table[name]
-    if value.lower() in TRUTH:
-        value, cells = value.lower(), np.array([cell.lower() for cell in cells], dtype=object)
+    numbers, known = table.numbers(name), table[name]
     if known.dtype.kind in "biu":  # all digits, also beyond 2**53
         numbers = known
     if is_figure(value) and numbers.dtype.kind in NUMERIC:
         number = int(value) if re.fullmatch(r"[+-]?[0-9]+", value) else float(value)
         kept = COMPARED[match[2]](numbers, number) & ~np.isnan(numbers)
     else:
+        listed = table.columns[name].cells()
+        distinct = list(dict.fromkeys(listed))  # of many rows there are few dates
+        cells = np.array(distinct, dtype=object)
+        if value.lower() in TRUTH:
+            value, cells = value.lower(), np.array([cell.lower() for cell in cells], dtype=object)
         others = (cell for cell in cells if cell and not TIME.fullmatch(cell))
         wrong = next(others, None) if DATE.fullmatch(value) else value
         if wrong is not None and match[2] not in ("=", "==", "!="):
@@ -346,11 +349,12 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
             # Of a time as much is compared as the value says: 2026-10-01 08:30 is of the day 2026-10-01.
             value, *times = (re.sub(r"[T ](\d:)", r" 0\1", text).replace("T", " ") for text in (value, *cells))
             cells = np.array([time and (time + MIDNIGHT[len(time) :])[: len(value)] for time in times], dtype=object)
-        kept = COMPARED[match[2]](cells, value) & (cells != "")
+        holds = dict(zip(distinct, COMPARED[match[2]](cells, value) & (cells != ""), strict=True))
+        kept = np.array([holds[cell] for cell in listed])
     rows = np.flatnonzero(kept)
     if not rows.size:
         refuse(f"--where must leave rows of {where}", got=f"none with {condition}", hint=f"See what {name} holds")
-    print(f"{where}: {rows.size} of {len(cells)} rows have {condition.strip()}", file=sys.stderr)
+    print(f"{where}: {rows.size} of {kept.size} rows have {condition.strip()}", file=sys.stderr)
     return rows
 
 
