@@ -431,7 +431,9 @@ def _stated(column: Column, name: str, where: str, *, said: bool) -> tuple[Any, 
     outside = (numbers < 0.0) | (numbers > 100.0)
     if outside.any():
         row = int(np.argmax(outside))
-        refuse(must, got=f"{cells[row]!r} in row {row}", hint="Correct it, or leave it out")
+        refuse(
+            must, got=f"{cells[row]!r} in row {row}", hint="Correct it, or leave it out; of log-probabilities take exp"
+        )
     above, within = numbers > 1.0, (numbers > 0.0) & (numbers < 1.0)
     mixed = (signed, np.logical_not(signed)) if any(signed) else (above, within)
     if all(bool(np.any(of)) for of in mixed) and (any(signed) or not said):
