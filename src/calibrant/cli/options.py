@@ -338,7 +338,10 @@ class Parser(argparse.ArgumentParser):
 
         known = [word for action in self._actions for word in action.option_strings if word.startswith("--")]
         if option := re.match(r"unrecognized arguments: (--[^\s=]+)", message):
-            message += f". {question(nearest(option[1], known))}".rstrip(". ")
+            near = nearest(option[1], known)
+            if option[1] == "--pos-label" and "--classes" in known:  # these commands name both classes
+                near = ["--classes NEGATIVE,POSITIVE"]
+            message += f". {question(near)}".rstrip(". ")
         elif word := re.match(r"argument \S+: invalid choice: '([^']*)'", message):
             choices = [one for action in self._actions for one in action.choices or ()]
             message += f". {question(nearest(word[1], choices))}".rstrip(". ")
