@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
@@ -610,11 +611,7 @@ def _compared(candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[
                     raise
                 facts = {"value": np.nan, "failure": " ".join(str(error).split())}
         found.append(Compared(name, seconds=seconds, n_rows=problem.weights.n_rows, **facts))
-    tested = [place for place, one in enumerate(found) if not np.isnan(one.pvalue)]
-    adjusted = adjusted_pvalues(np.array([found[place].pvalue for place in tested]), method="holm")
-    for place, pvalue in zip(tested, adjusted.tolist(), strict=True):
-        found[place] = replace(found[place], adjusted=pvalue)
-    return tuple(found)
+    return tuple(_adjusted(found, "pvalue"))
 
 
 def _members(groups: Names, problem: Problem | None) -> dict[str, IntArray]:
@@ -638,7 +635,7 @@ def _figures(
             continue
         parts = {group: one.problem.taken(at) for group, at in members.items()} or {"": one.problem}
         of_metrics = [
-            _adjusted([_figure(group, name, part, metric, resampling) for group, part in parts.items()])
+            _adjusted([_figure(*part, name, metric, resampling) for part in parts.items()], "estimate.pvalue")
             for metric in metrics
         ]
         for figures in zip(*of_metrics, strict=True):
@@ -647,7 +644,7 @@ def _figures(
     return [figure for _, figures in sorted(found, key=lambda one: one[0]) for figure in figures]
 
 
-def _figure(group: str, name: str, part: Problem, metric: Metric, resampling: Resampling) -> GroupFigure:
+def _figure(group: str, part: Problem, name: str, metric: Metric, resampling: Resampling) -> GroupFigure:
     if isinstance(metric, Own) and metric.estimator is None:
         estimate = Estimate(metric.value(part), None, None)
     else:
@@ -655,13 +652,13 @@ def _figure(group: str, name: str, part: Problem, metric: Metric, resampling: Re
     return GroupFigure(group, name, metric.name, part.weights.n_rows, estimate)
 
 
-def _adjusted(figures: list[GroupFigure]) -> list[GroupFigure]:
-    """Return figures of one metric on all groups with p-values for their number."""
-    pvalues = np.array([np.nan if of.estimate.pvalue is None else of.estimate.pvalue for of in figures])
-    tested = ~np.isnan(pvalues)
-    pvalues[tested] = adjusted_pvalues(pvalues[tested], method="holm")
-    of_each = zip(figures, pvalues.tolist(), strict=True)
-    return [of if np.isnan(p) else replace(of, adjusted=p) for of, p in of_each]
+def _adjusted(found: list[Any], pvalue: str) -> list[Any]:
+    """Return figures of one metric, of candidates or of groups, with p-values for the number of those that have one."""
+    p = np.array([*map(attrgetter(pvalue), found)], dtype=float)
+    tested = ~np.isnan(p)
+    p[tested] = adjusted_pvalues(p[tested], method="holm")
+    each = zip(found, p.tolist(), tested, strict=True)
+    return [replace(one, adjusted=own) if known else one for one, own, known in each]
 
 
 def _place(metric: Metric, estimate: Estimate) -> tuple[float, float]:

@@ -390,13 +390,9 @@ def run_demo(asked: Namespace) -> int:
     y, prob = load_digits_forecast()
     half = len(y) // 2
     calibrator = TemperatureScaling().fit(prob[:half], y[:half])
-    calibrated = calibrator.predict_proba(prob[half:])
-    show, after = sys.stderr.isatty(), "temperature scaling"
-    assessments = {
-        "before": assess(y[half:], prob[half:], progress=show),
-        after: assess(y[half:], calibrated, progress=show),
-    }
-    differences = [compare(y[half:], {"before": prob[half:], after: calibrated}, metric=metric) for metric in COMPARED]
+    both = {"before": prob[half:], "temperature scaling": calibrator.predict_proba(prob[half:])}
+    assessments = {name: assess(y[half:], one, progress=sys.stderr.isatty()) for name, one in both.items()}
+    differences = [compare(y[half:], both, metric=metric) for metric in COMPARED]
     print("A small neural network classifies handwritten digits; its probabilities are over-confident.")
     print(f"Temperature scaling, fitted on {half} rows: T = {calibrator.temperature_:.4f}\n")
     for name, result in assessments.items():

@@ -297,8 +297,6 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
     try:
         whole = read_table(path)
     except ValueError as error:
-        if path == file:
-            raise
         raise ValueError(str(error).replace(path, where)) from error
     for condition in getattr(asked, "where", None) or ():
         whole = whole.taken(_rows_where(whole, condition, where))
@@ -328,9 +326,8 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
         hint = "For example 'day >= 2026-10-01'"
         refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
     name, value = select_one(list(table), match[1], "--where", where=where), match[4]
-    numbers, known = table.numbers(name), table[name]
-    if known.dtype.kind in "biu":  # all digits, also beyond 2**53
-        numbers = known
+    known = table[name]
+    numbers = known if known.dtype.kind in "biu" else table.numbers(name)  # all digits, also beyond 2**53
     if is_figure(value) and numbers.dtype.kind in NUMERIC:
         number = int(value) if re.fullmatch(r"[+-]?[0-9]+", value) else float(value)
         kept = COMPARED[match[2]](numbers, number) & ~np.isnan(numbers)
@@ -378,6 +375,9 @@ def _of_standard_input() -> str:
 
 
 # Answers of a language model: whether they were correct, and the stated confidence
+
+BY_WHERE = ": --where \"{} != '{}'\""
+"""How rows with a cell are left out."""
 
 CORRECT = dict.fromkeys(("true", "1", "1.0", "yes", "c", "correct", "right"), True)
 WRONG = dict.fromkeys(("false", "0", "0.0", "no", "i", "incorrect", "wrong"), False)
@@ -427,7 +427,7 @@ def _stated(column: Column, name: str, where: str, *, said: bool) -> tuple[Any, 
     if wrong.any() or not is_number:
         row = int(np.argmax(wrong))
         hint = "Write decimals with a point, and a number for each word; leave out answers without a confidence"
-        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint + _by_where(name, cells[row]))
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint + BY_WHERE.format(name, cells[row]))
     outside = (numbers < 0.0) | (numbers > 100.0)
     if outside.any():
         row = int(np.argmax(outside))
@@ -462,13 +462,8 @@ def _are_correct(cells: list[str], name: str, where: str) -> Any:
         row = found.index(None)
         must = f"{name} of {where} must say of each answer whether it was correct: true or false, 1 or 0, yes or no, C or I"
         hint = "Leave out what is neither, such as half points"
-        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint + _by_where(name, cells[row]))
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint + BY_WHERE.format(name, cells[row]))
     return np.array(found)
-
-
-def _by_where(name: str, cell: str) -> str:
-    """Return how rows with this cell are left out."""
-    return f": --where \"{name} != '{cell}'\""
 
 
 def rows_named(text: str | None) -> slice:

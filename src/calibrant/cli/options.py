@@ -338,9 +338,8 @@ class Parser(argparse.ArgumentParser):
 
         known = [word for action in self._actions for word in action.option_strings if word.startswith("--")]
         if option := re.match(r"unrecognized arguments: (--[^\s=]+)", message):
-            near = nearest(option[1], known)
-            if option[1] == "--pos-label" and "--classes" in known:  # these commands name both classes
-                near = ["--classes NEGATIVE,POSITIVE"]
+            names_both = option[1] == "--pos-label" and "--classes" in known
+            near = ["--classes NEGATIVE,POSITIVE"] if names_both else nearest(option[1], known)
             message += f". {question(near)}".rstrip(". ")
         elif word := re.match(r"argument \S+: invalid choice: '([^']*)'", message):
             choices = [one for action in self._actions for one in action.choices or ()]
