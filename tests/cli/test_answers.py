@@ -54,14 +54,10 @@ def test_spellings_of_answers_give_the_same_figures(words, stated, shell, plain)
     assert json.loads(out)["metrics"] == plain
 
 
-def test_percent_that_is_said_is_not_divided_twice(shell):
+def test_percent_that_is_said_is_not_divided_twice_and_calibrated_answers_are_written_as_probabilities(shell):
     write_table("a.csv", {"right": Y, "stated": 100 * P})
     words = "assess", "a.csv", *ANSWERS
     assert shell.json(*words)["metrics"] == shell.json(*words, "--percent")["metrics"]
-
-
-def test_calibrated_answers_are_written_as_probabilities(shell):
-    write_table("a.csv", {"right": Y, "stated": 100 * P})
     shell.out("fit", "a.csv", *ANSWERS, "-o", "c.json", "--method", "platt")
     shell.out("apply", "c.json", "a.csv", "--confidence", "stated", "-o", "out.csv")
     found = read_table("out.csv")["stated"]

@@ -287,8 +287,8 @@ def test_the_top_pair_is_written_in_place_of_the_table(ending, names, shell):
 
 
 def test_apply_needs_no_label_and_takes_the_columns_that_were_fitted(shell, calibrator):
-    path = save("new.csv", prob=PROB[:5, 0], **columns("p_", PROB[:5]))
-    out = shell.out("apply", calibrator, path, "-o", "out.csv")
+    new = save("new.csv", prob=PROB[:5, 0], **columns("p_", PROB[:5]))
+    out = shell.out("apply", calibrator, new, "-o", "out.csv")
     assert out == "wrote out.csv: 5 rows, calibrated p_0, p_1, p_2\n"
     given, with_points = (Path(name).read_text() for name in ("new.csv", "out.csv"))
     Path("new.csv").write_text(given.replace(",", ";").replace(".", ","))
