@@ -338,8 +338,9 @@ class Parser(argparse.ArgumentParser):
 
         known = [word for action in self._actions for word in action.option_strings if word.startswith("--")]
         if option := re.match(r"unrecognized arguments: (--[^\s=]+)", message):
+            theirs = [f"calibrant {name} {option[1]}" for name, (*_, of) in COMMANDS.items() if f"\n{option[1]} " in of]
             names_both = option[1] == "--pos-label" and "--classes" in known
-            near = ["--classes NEGATIVE,POSITIVE"] if names_both else nearest(option[1], known)
+            near = ["--classes NEGATIVE,POSITIVE"] if names_both else theirs[:3] or nearest(option[1], known)
             message += f". {question(near)}".rstrip(". ")
         elif word := re.match(r"argument \S+: invalid choice: '([^']*)'", message):
             choices = [one for action in self._actions for one in action.choices or ()]
