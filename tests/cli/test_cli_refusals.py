@@ -253,7 +253,6 @@ def test_bad_grammar_ends_with_code_two_and_the_usage(words, folder):
     ("words", "meant"),
     [
         ("asses good.csv", "'assess'"),
-        ("assess good.csv --nbins 5", "'--bins'"),
         ("report good.csv -o r.html --tittle=x", "'--title'"),
         ("advise good.csv --pos-label 1", "'--classes NEGATIVE,POSITIVE'"),
         ("assess good.csv --by label", "'calibrant compare --by' or 'calibrant monitor --by'"),
