@@ -256,7 +256,6 @@ def test_bad_grammar_ends_with_code_two_and_the_usage(words, folder):
         ("report good.csv -o r.html --tittle=x", "'--title'"),
         ("advise good.csv --pos-label 1", "'--classes NEGATIVE,POSITIVE'"),
         ("assess good.csv --by label", "'calibrant compare --by' or 'calibrant monitor --by'"),
-        ("list metric", "'metrics'"),
         ("assess good.csv --on-error skp", "'skip'"),
     ],
 )

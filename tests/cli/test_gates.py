@@ -233,4 +233,3 @@ def test_where_keeps_the_rows_for_which_a_condition_holds(condition, run):
     out, err = run.told("assess", "new.csv", "--prob", "p", "--metrics", "nll", *both, "--json")
     assert f"new.csv: 100 of 300 rows have {condition}" in err
     assert json.loads(out)["metrics"]["nll"]["value"] == pytest.approx(log_loss(TRUTH[late], new[late]))
-    run.out("decide", "new.csv", "--prob", "p", *both)
