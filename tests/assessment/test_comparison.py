@@ -256,16 +256,14 @@ def test_enough_is_drawn_for_many_candidates():
 # Groups
 
 
-def test_groups_of_one_row_or_class_have_no_interval():
+def test_groups_are_told_apart_by_what_they_hold_and_of_one_row_or_class_have_no_interval_and_no_pvalue():
     y, p = one_event(22, 50, calibrated)
-    found = compare(y, p, by=np.r_[0, np.ones(49, dtype=int)])
-    assert {one.group: one.estimate.lower is None for one in found.groups} == {"0": True, "1": False}
+    assert len(compare(y, p, by=np.array(["u", "u ", " u"])[np.arange(50) % 3]).groups) == 3
+    alone = np.r_[0, np.ones(49, dtype=int)]
+    assert {one.group: one.estimate.lower is None for one in compare(y, p, by=alone).groups} == {"0": True, "1": False}
+    slopes = compare(y, p, by=alone, metric="calibration-slope").groups
+    assert {one.group: np.isnan(one.adjusted) for one in slopes} == {"0": True, "1": False}
     assert str(compare(y, p, by=y, metric="roc-auc", n_resamples=19)).splitlines()[-1].split()[3:] == ["-"] * 4
-
-
-def test_groups_are_told_apart_by_what_they_hold():
-    y, p = one_event(23, 40, calibrated)
-    assert len(compare(y, p, by=np.array(["u", "u ", " u"])[np.arange(40) % 3]).groups) == 3
 
 
 @pytest.mark.parametrize("calibrators", [(), ("temperature",)])
@@ -348,7 +346,9 @@ def test_it_prints_a_table_and_a_notebook_shows_the_same():
     assert {line.split()[0] for line in lines[2:4]} == {"a<b", "b"}
     assert html.count("<table>") == html.count("</table>") == 2
     assert "<td>a&lt;b</td>" in html
-    assert f"<p>{found.reason.replace('<', '&lt;')}</p><p>a&lt;b is not shown to be miscalibrated in any group" in html
+    assert (
+        f"<p>{found.reason.replace('<', '&lt;')}</p><p>By ece, a&lt;b is not shown to be miscalibrated in any" in html
+    )
     assert "difference of squares" in str(compare(y, {"a": a, "b": b}, metric="debiased-ece"))
 
 
@@ -561,15 +561,11 @@ def test_the_worst_group_is_the_largest_error_that_is_shown():
     y, p, columns = crossed(np.random.default_rng(0), power=3.0)
     found = compare(y, p, by=columns, overlapping=True, metric="ece", n_resamples=99)
     assert found.worst_group is found.groups[0]
-    assert found.worst_group.group == "a 1, b 1"
     assert str(found).splitlines()[-1].startswith("forecast is miscalibrated the most in a 1, b 1: ece 0.2")
-    assert "is miscalibrated the most in a 1, b 1" in found._repr_html_()
     without = compare(y, p, by=columns, overlapping=True, n_resamples=99)  # a log loss has no p-value
-    assert without.worst_group is None
-    assert "miscalibrated" not in str(without)
+    assert (without.worst_group, "miscalibrated" in str(without)) == (None, False)
     both = compare(y, p, by=columns, overlapping=True, metric=["nll", "ece"], n_resamples=99)
     assert (both.worst_group.group, both.worst_group.metric) == ("a 1, b 1", "ece")
-    assert found.worst_group.adjusted < 0.05  # with draws enough for 18 groups
 
 
 def test_a_candidate_that_wins_no_row_has_its_share_in_the_table():

@@ -54,14 +54,10 @@ def test_spellings_of_answers_give_the_same_figures(words, stated, shell, plain)
     assert json.loads(out)["metrics"] == plain
 
 
-def test_percent_that_is_said_is_not_divided_twice(shell):
+def test_percent_that_is_said_is_not_divided_twice_and_calibrated_answers_are_written_as_probabilities(shell):
     write_table("a.csv", {"right": Y, "stated": 100 * P})
     words = "assess", "a.csv", *ANSWERS
     assert shell.json(*words)["metrics"] == shell.json(*words, "--percent")["metrics"]
-
-
-def test_calibrated_answers_are_written_as_probabilities(shell):
-    write_table("a.csv", {"right": Y, "stated": 100 * P})
     shell.out("fit", "a.csv", *ANSWERS, "-o", "c.json", "--method", "platt")
     shell.out("apply", "c.json", "a.csv", "--confidence", "stated", "-o", "out.csv")
     found = read_table("out.csv")["stated"]
@@ -143,11 +139,12 @@ def test_words_of_parquet_may_have_a_percent_sign(shell, plain):
     assert shell.json("assess", "a.parquet", *ANSWERS)["metrics"] == plain
 
 
-def test_what_is_only_read_is_copied_as_it_stands(shell):
+def test_what_is_only_read_is_copied_as_it_stands_and_decisions_are_named_as_in_the_table(shell):
     write_table("a.csv", {"right": np.where(Y, "C", "I"), "stated": percent(P)})
     shell.out("decide", "a.csv", *ANSWERS, "-o", "out.csv")
     written, given = read_table("out.csv").columns, read_table("a.csv").columns
     assert all(written[name].cells() == given[name].cells() for name in ("right", "stated"))
+    assert set(written["decision"].cells()) == {"False", "True"}
 
 
 NONE = "- must be a table that comes by standard input; got none. Write: calibrant COMMAND - < FILE."

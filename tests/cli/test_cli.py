@@ -286,8 +286,9 @@ def test_the_top_pair_is_written_in_place_of_the_table(ending, names, shell):
     np.testing.assert_array_equal(table["probability"], score)
 
 
-def test_apply_needs_no_label(shell, calibrator):
-    out = shell.out("apply", calibrator, save("new.csv", **columns("p_", PROB[:5])), "-o", "out.csv")
+def test_apply_needs_no_label_and_takes_the_columns_that_were_fitted(shell, calibrator):
+    new = save("new.csv", prob=PROB[:5, 0], **columns("p_", PROB[:5]))
+    out = shell.out("apply", calibrator, new, "-o", "out.csv")
     assert out == "wrote out.csv: 5 rows, calibrated p_0, p_1, p_2\n"
     given, with_points = (Path(name).read_text() for name in ("new.csv", "out.csv"))
     Path("new.csv").write_text(given.replace(",", ";").replace(".", ","))

@@ -3,7 +3,7 @@
 import argparse
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -152,8 +152,8 @@ CASES = {
         "calibrator": Case(says="120 rows"),
         "file": Case(says="calibrated p_0, p_1"),
         **OF_ROWS,
-        # Labels and weights are for fitting: here they are copied, whatever their names.
-        "--label": Case("--label outcome", "label", same=True, idle=True),
+        # Columns that were fitted are found. Labels and weights are for fitting: here they are copied, whatever their names.
+        **{option: replace(OF_COLUMNS[option], idle=True) for option in ("--prob", "--logit", "--label")},
         "--weight": Case("--weight w", same=True, idle=True),
         "--classes": Case("--classes b,a", "classes", code=2),
         "--on-error": IN_BATCHES["--on-error"],

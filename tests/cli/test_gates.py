@@ -229,7 +229,7 @@ def test_candidates_that_fail_a_gate_are_all_named_and_those_without_a_figure_fa
 )
 def test_where_keeps_the_rows_for_which_a_condition_holds(condition, run):
     late, _, new = later_worse()
-    out, err = run.told("assess", "new.csv", "--prob", "p", "--metrics", "nll", "--where", condition, "--json")
+    both = "--where", condition, "--where", "p != ''"
+    out, err = run.told("assess", "new.csv", "--prob", "p", "--metrics", "nll", *both, "--json")
     assert f"new.csv: 100 of 300 rows have {condition}" in err
     assert json.loads(out)["metrics"]["nll"]["value"] == pytest.approx(log_loss(TRUTH[late], new[late]))
-    run.out("decide", "new.csv", "--prob", "p", "--where", condition)

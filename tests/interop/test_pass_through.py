@@ -133,6 +133,9 @@ def test_labels_of_a_nullable_kind_are_read_and_missing_ones_refused(tmp_path):
     assert read_forecast(tmp_path / "2.parquet").labels() == ["a", "b"]
     with pytest.raises(ValueError, match="y_true must hold"):
         read_forecast(tmp_path / "1.parquet").labels()
+    pa.parquet.write_table(pa.table({"y": [1, 0], "p": [[0.1, 0.9], [0.5, 0.5]]}), tmp_path / "lists.parquet")
+    with pytest.raises(TypeError, match=r"in polars \.list\.to_array\(LENGTH\)\."):
+        read_forecast(tmp_path / "lists.parquet")
 
 
 def test_words_and_categories_of_polars_are_read_and_copied(calibrator):

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
@@ -23,7 +24,7 @@ from calibrant.calibrators.base import Calibrator
 from calibrant.exceptions import CalibrationWarning
 from calibrant.lenses import USUAL
 from calibrant.metrics.estimate import Estimate, Resampling
-from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates
+from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates, metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.significance.differences import difference_of, difference_of_samples, paired_result_of, unless_alike
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
@@ -189,13 +190,17 @@ class Comparison(Result):
         By the first metric that has p-values; None where nothing is shown at the level. Of overlapping groups
         ``estimate.debiased`` is the multicalibration error, and ``adjusted`` its p-value.
         """
-        own = self._tested_groups
-        return next((one for one in own if one.metric == own[0].metric and one.adjusted < self.level), None)
+        shown = [one for one in self._tested_groups if one.adjusted < self.level]
+        return min(shown, key=lambda one: _place(metric_named(one.metric), one.estimate), default=None)
 
     @property
     def _tested_groups(self) -> list[GroupFigure]:
-        tested = (one for one in self.groups if one.group and not np.isnan(one.adjusted))
-        return [one for one in tested if one.candidate == self.recommended]
+        """The groups of the recommended candidate with a p-value, of the first metric that has some."""
+        of_metrics: dict[str, list[GroupFigure]] = {one.metric: [] for one in self.groups}
+        for one in self.groups:
+            if one.group and one.candidate == self.recommended and not np.isnan(one.adjusted):
+                of_metrics[one.metric].append(one)
+        return next(filter(None, of_metrics.values()), [])
 
     def __str__(self) -> str:
         """Return the table as text, and the reason."""
@@ -212,10 +217,11 @@ class Comparison(Result):
         list of str
             One sentence, or none.
         """
-        if not self._tested_groups:
+        if not (tested := self._tested_groups):
             return []
         if (worst := self.worst_group) is None:
-            return [f"{self.recommended} is not shown to be miscalibrated in any group at the level of {self.level:g}."]
+            said = f"By {tested[0].metric}, {self.recommended} is not shown to be miscalibrated in any group"
+            return [f"{said} at the level of {self.level:g}."]
         of = worst.estimate
         found = f"{of.value:.3g}" if of.debiased is None else f"{of.debiased:.3g} without its bias"
         p = shown_adjusted(worst.adjusted, of.pvalue, of.least_pvalue, ".3g", name="p")
@@ -605,11 +611,7 @@ def _compared(candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[
                     raise
                 facts = {"value": np.nan, "failure": " ".join(str(error).split())}
         found.append(Compared(name, seconds=seconds, n_rows=problem.weights.n_rows, **facts))
-    tested = [place for place, one in enumerate(found) if not np.isnan(one.pvalue)]
-    adjusted = adjusted_pvalues(np.array([found[place].pvalue for place in tested]), method="holm")
-    for place, pvalue in zip(tested, adjusted.tolist(), strict=True):
-        found[place] = replace(found[place], adjusted=pvalue)
-    return tuple(found)
+    return tuple(_adjusted(found, "pvalue"))
 
 
 def _members(groups: Names, problem: Problem | None) -> dict[str, IntArray]:
@@ -633,7 +635,7 @@ def _figures(
             continue
         parts = {group: one.problem.taken(at) for group, at in members.items()} or {"": one.problem}
         of_metrics = [
-            _adjusted([_figure(group, name, part, metric, resampling) for group, part in parts.items()])
+            _adjusted([_figure(*part, name, metric, resampling) for part in parts.items()], "estimate.pvalue")
             for metric in metrics
         ]
         for figures in zip(*of_metrics, strict=True):
@@ -642,7 +644,7 @@ def _figures(
     return [figure for _, figures in sorted(found, key=lambda one: one[0]) for figure in figures]
 
 
-def _figure(group: str, name: str, part: Problem, metric: Metric, resampling: Resampling) -> GroupFigure:
+def _figure(group: str, part: Problem, name: str, metric: Metric, resampling: Resampling) -> GroupFigure:
     if isinstance(metric, Own) and metric.estimator is None:
         estimate = Estimate(metric.value(part), None, None)
     else:
@@ -650,13 +652,13 @@ def _figure(group: str, name: str, part: Problem, metric: Metric, resampling: Re
     return GroupFigure(group, name, metric.name, part.weights.n_rows, estimate)
 
 
-def _adjusted(figures: list[GroupFigure]) -> list[GroupFigure]:
-    """Return figures of one metric on all groups with p-values for their number."""
-    pvalues = np.array([np.nan if of.estimate.pvalue is None else of.estimate.pvalue for of in figures])
-    if np.isnan(pvalues).any():
-        return figures
-    adjusted = adjusted_pvalues(pvalues, method="holm").tolist()
-    return [replace(of, adjusted=p) for of, p in zip(figures, adjusted, strict=True)]
+def _adjusted(found: list[Any], pvalue: str) -> list[Any]:
+    """Return figures of one metric, of candidates or of groups, with p-values for the number of those that have one."""
+    p = np.array([*map(attrgetter(pvalue), found)], dtype=float)
+    tested = ~np.isnan(p)
+    p[tested] = adjusted_pvalues(p[tested], method="holm")
+    each = zip(found, p.tolist(), tested, strict=True)
+    return [replace(one, adjusted=own) if known else one for one, own, known in each]
 
 
 def _place(metric: Metric, estimate: Estimate) -> tuple[float, float]:

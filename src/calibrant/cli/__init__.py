@@ -39,6 +39,7 @@ OPTIONS = {
     "n_classes=2": "--classes 2",
     "safe=True": "--safe",
     "risk=0.05": "--target-risk 0.05",
+    "Drop (or correct these rows|the rows without)": "--where \"COLUMN != ''\", of one file",
     "predictions.sample": "--sample N",
     "on_error='skip'": "--on-error skip",
 }

@@ -29,7 +29,7 @@ from calibrant.interop.writing import format_of, require_free
 from calibrant.metrics.kinds import metric_named
 from calibrant.notions import as_notion, single_problem
 from calibrant.planning import rows_for
-from calibrant.significance.result import TestResult, adjusted_pvalues, shown_adjusted
+from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 
 if TYPE_CHECKING:
     from calibrant.assessment.comparison import Compared
@@ -79,7 +79,8 @@ def run_decide(asked: Namespace) -> int:
     values = forecast.values
     n_classes = 2 if values.ndim == 1 else values.shape[1]
     extra = words_in(asked.extra) if asked.extra else None
-    options: Any = {"extra": extra, "labels": forecast.classes, "input": forecast.input}
+    classes = forecast.classes if forecast.label_column is None else forecast.problem().classes.tolist()
+    options: Any = {"extra": extra, "labels": classes, "input": forecast.input}
     if asked.target_risk is None:
         cost = _costs(asked.costs, n_classes=n_classes)
     else:
@@ -356,7 +357,8 @@ def run_test(asked: Namespace) -> int:
         failed.append(f"a p-value is below {level:g}")
     if level is not None and undefined:
         failed.append(f"{', '.join(undefined)} is NaN on these rows, and NaN fails every gate")
-    notions = {} if event is not None else {n: _notion_of(r) for n, r in results.items()}
+    named = {n: re.search(r"\(notion: (.+)\)$", r.hypothesis) for n, r in results.items() if event is None}
+    notions = {n: "all classes" if one is None else one[1] for n, one in named.items()}  # tests of the table know none
     if asked.json:
         document = {
             n: {name: getattr(r, name) for name in ("statistic", "df", "pvalue", "least_pvalue")}
@@ -375,12 +377,6 @@ def run_test(asked: Namespace) -> int:
             told = f"{notions[n]:<13}" if notions else ""
             print(f"{n:<20}{r.statistic:>12.5g}{alone:>12}{all_told:>12}  {told}{r.null.description}")
     return end_of(failed)
-
-
-def _notion_of(result: TestResult) -> str:
-    """Return the notion that a test of several classes speaks of; tests of the table know none."""
-    found = re.search(r"\(notion: (.+)\)$", result.hypothesis)
-    return "all classes" if found is None else found[1]
 
 
 def _tested(

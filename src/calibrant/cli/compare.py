@@ -76,7 +76,8 @@ def advised(forecast: inputs.Forecast) -> Advice:
         known = forecast.classes or forecast.y_true.tolist()
         other = next((str(label) for label in known if label != event), f"no {event}")
         options["classes"] = in_one_text([other, str(event)])
-    words = [_option(*pair) for pair in options.items()] + [f"--{name}" for name in FLAGS if asked[name]]
+    words = [_option(name, one) for name, of in options.items() for one in ([of] if isinstance(of, str) else of)]
+    words += [f"--{name}" for name in FLAGS if asked[name]]
     # The options of a report name its event, unless --classes does, with one column.
     names = ("notion",) if is_one else ("notion", "pos_label")
     event = " ".join(_option(name, value) for name in names if (value := asked.get(name)) is not None)
@@ -388,13 +389,9 @@ def run_demo(asked: Namespace) -> int:
     y, prob = load_digits_forecast()
     half = len(y) // 2
     calibrator = TemperatureScaling().fit(prob[:half], y[:half])
-    calibrated = calibrator.predict_proba(prob[half:])
-    show, after = sys.stderr.isatty(), "temperature scaling"
-    assessments = {
-        "before": assess(y[half:], prob[half:], progress=show),
-        after: assess(y[half:], calibrated, progress=show),
-    }
-    differences = [compare(y[half:], {"before": prob[half:], after: calibrated}, metric=metric) for metric in COMPARED]
+    both = {"before": prob[half:], "temperature scaling": calibrator.predict_proba(prob[half:])}
+    assessments = {name: assess(y[half:], one, progress=sys.stderr.isatty()) for name, one in both.items()}
+    differences = [compare(y[half:], both, metric=metric) for metric in COMPARED]
     print("A small neural network classifies handwritten digits; its probabilities are over-confident.")
     print(f"Temperature scaling, fitted on {half} rows: T = {calibrator.temperature_:.4f}\n")
     for name, result in assessments.items():

@@ -16,7 +16,7 @@ import numpy as np
 from calibrant._core.border import as_problem
 from calibrant._core.checks import Advance, left_out, progress_bar, refuse
 from calibrant._core.registry import find
-from calibrant._core.rows import OF_CALIBRATOR, Problem
+from calibrant._core.rows import OF_CALIBRATOR
 from calibrant._core.threads import ahead
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import for_classes
@@ -28,7 +28,7 @@ from calibrant.interop import export
 from calibrant.interop.arrow_batches import said_at
 from calibrant.interop.columns import FileTable, Values, require_arrow
 from calibrant.interop.readers import Damaged, File, Reader, files_of, reader_of
-from calibrant.interop.save import load_calibrator, save_calibrator
+from calibrant.interop.save import columns_of, load_calibrator, save_calibrator
 from calibrant.interop.tables import forecast_in, words_in, write_table
 from calibrant.interop.writing import format_of, require_free, whole_file, whole_folder
 from calibrant.notions import Notion, as_notion
@@ -48,16 +48,18 @@ def run_fit(asked: Namespace) -> int:
     read = [asked.file, *([] if asked.other is None else [asked.other])]
     require_free(Path(asked.output), force=asked.force, inputs=read, endings=(".json",))
     by_default = not asked.method and not asked.notion
-    forecast, of_all, problem = inputs.opened(asked, [asked.file]), "", None
+    forecast, of_all = inputs.opened(asked, [asked.file]), ""
     if not isinstance(forecast, inputs.Forecast) and by_default:  # the default is fitted to rows in memory
         stream = forecast
         forecast = inputs.sampled(asked, stream, max(MANY_NUMBERS // stream.n_classes, FEWEST_SAMPLED))
         if stream.n_counted != forecast.n_rows:
             of_all = f" of {stream.n_counted} rows, drawn at random"
     rows, labels, n_columns = forecast.to_fit(asked)
+    word = asked.method or OF_A_NOTION
+    chosen = Method(find("calibrator", word).word_for(word), safe=False)
     if by_default:
-        problem = as_problem(**forecast.rows(), remedies=OF_CALIBRATOR)
-    chosen = method_of(asked, problem)
+        chosen = default_of(as_problem(**forecast.rows(), remedies=OF_CALIBRATOR))
+    chosen = chosen._replace(safe=chosen.safe or asked.safe)
     calibrator = calibrator_of(asked, chosen, n_columns=n_columns, input=forecast.input, labels=labels)
     calibrator.fit(*rows)
     names = inputs.columns_named(forecast.forecast_columns, calibrator.n_features_in_)
@@ -158,7 +160,8 @@ class _Job:
     """What is calibrated, and how many rows it was so far."""
 
     def __init__(self, asked: Namespace, calibrator: Calibrator) -> None:
-        self.asked, self.calibrator = asked, calibrator
+        self.asked, self.calibrator, names = asked, calibrator, columns_of(calibrator)
+        asked.fitted = None if names is None else (tuple(names), calibrator.input)
         self.n_files, self.n_rows, self.left_out, self.new = 0, 0, (0, 0), list[str]()
 
     def table(self, forecast: inputs.Forecast) -> FileTable:
@@ -247,14 +250,6 @@ OF_A_NOTION = "beta"
 """The default of one event, with an intercept and few numbers, where ``--notion`` asks for a map of each."""
 
 PYTHON = {"True": True, "False": False, "None": None}
-
-
-def method_of(asked: Namespace, problem: Problem | None) -> Method:
-    """Return the method that was asked for, or the default of the problem; there is none where a notion makes many events."""
-    if asked.method:
-        return Method(find("calibrator", asked.method).word_for(asked.method), asked.safe)
-    default = Method(OF_A_NOTION, safe=False) if problem is None else default_of(problem)
-    return default._replace(safe=default.safe or asked.safe)
 
 
 def calibrator_of(asked: Namespace, chosen: Method, *, n_columns: int, **options: Any) -> Calibrator:

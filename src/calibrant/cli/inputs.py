@@ -287,7 +287,7 @@ def say_guess(file: str, guessed: Sequence[str]) -> None:
 
 def chosen_columns(asked: Namespace) -> dict[str, Any]:
     """Return what the command says of columns, as the functions take it that choose them."""
-    return {name: getattr(asked, name) for name in ("label", "prob", "logit")}
+    return {name: getattr(asked, name, None) for name in ("label", "prob", "logit", "fitted")}
 
 
 def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Forecast:
@@ -297,10 +297,8 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
     try:
         whole = read_table(path)
     except ValueError as error:
-        if path == file:
-            raise
         raise ValueError(str(error).replace(path, where)) from error
-    if (condition := getattr(asked, "where", None)) is not None:
+    for condition in getattr(asked, "where", None) or ():
         whole = whole.taken(_rows_where(whole, condition, where))
     table, chosen, said = _answers(whole, asked, where)
     n_rows = len(next(iter(table.columns.values())))
@@ -310,7 +308,7 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
 
 
-CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|==?)\s*(.+?)\s*")
+CONDITION = re.compile(r"\s*(.+?)\s*(<=|>=|!=|<|>|==?)\s*(?=\S)(['\"]?)(.*?)\3\s*")
 
 DATE, TIME = re.compile(r"\d{4}-\d\d(-\d\d([T ][\d:.]+)?)?"), re.compile(r"\d{4}-\d\d(-\d\d([T ]\d.*)?)?")
 """A date, to the month, the day or a part of it, as in a condition; and as in a cell, which may have a zone."""
@@ -327,16 +325,18 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
     if match is None:
         hint = "For example 'day >= 2026-10-01'"
         refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
-    name, value = select_one(list(table), match[1], "--where", where=where), match[3]
-    cells, numbers, known = np.array(table.columns[name].cells(), dtype=object), table.numbers(name), table[name]
-    if value.lower() in TRUTH:
-        value, cells = value.lower(), np.array([cell.lower() for cell in cells], dtype=object)
-    if known.dtype.kind in "biu":  # all digits, also beyond 2**53
-        numbers = known
+    name, value = select_one(list(table), match[1], "--where", where=where), match[4]
+    known = table[name]
+    numbers = known if known.dtype.kind in "biu" else table.numbers(name)  # all digits, also beyond 2**53
     if is_figure(value) and numbers.dtype.kind in NUMERIC:
         number = int(value) if re.fullmatch(r"[+-]?[0-9]+", value) else float(value)
         kept = COMPARED[match[2]](numbers, number) & ~np.isnan(numbers)
     else:
+        listed = table.columns[name].cells()
+        distinct = list(dict.fromkeys(listed))  # of many rows there are few dates
+        cells = np.array(distinct, dtype=object)
+        if value.lower() in TRUTH:
+            value, cells = value.lower(), np.array([cell.lower() for cell in cells], dtype=object)
         others = (cell for cell in cells if cell and not TIME.fullmatch(cell))
         wrong = next(others, None) if DATE.fullmatch(value) else value
         if wrong is not None and match[2] not in ("=", "==", "!="):
@@ -346,11 +346,12 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
             # Of a time as much is compared as the value says: 2026-10-01 08:30 is of the day 2026-10-01.
             value, *times = (re.sub(r"[T ](\d:)", r" 0\1", text).replace("T", " ") for text in (value, *cells))
             cells = np.array([time and (time + MIDNIGHT[len(time) :])[: len(value)] for time in times], dtype=object)
-        kept = COMPARED[match[2]](cells, value) & (cells != "")
+        holds = dict(zip(distinct, COMPARED[match[2]](cells, value) & (cells != ""), strict=True))
+        kept = np.array([holds[cell] for cell in listed])
     rows = np.flatnonzero(kept)
     if not rows.size:
         refuse(f"--where must leave rows of {where}", got=f"none with {condition}", hint=f"See what {name} holds")
-    print(f"{where}: {rows.size} of {len(cells)} rows have {condition.strip()}", file=sys.stderr)
+    print(f"{where}: {rows.size} of {kept.size} rows have {condition.strip()}", file=sys.stderr)
     return rows
 
 
@@ -374,6 +375,9 @@ def _of_standard_input() -> str:
 
 
 # Answers of a language model: whether they were correct, and the stated confidence
+
+BY_WHERE = ": --where \"{} != '{}'\""
+"""How rows with a cell are left out."""
 
 CORRECT = dict.fromkeys(("true", "1", "1.0", "yes", "c", "correct", "right"), True)
 WRONG = dict.fromkeys(("false", "0", "0.0", "no", "i", "incorrect", "wrong"), False)
@@ -400,14 +404,14 @@ def _answers(table: FileTable, asked: Namespace, where: str) -> tuple[FileTable,
             left_out(f"--{option}", getattr(asked, option), "beside --confidence", hint="Name the forecast once")
         name = chosen["prob"] = select_one(list(table), confidence, "--confidence", where=where)
         column = table.columns[name]
-        numbers, is_percent = _stated(column, f"{name} of {where}", said=asked.percent)
+        numbers, is_percent = _stated(column, name, where, said=asked.percent)
         if is_percent and not asked.percent:
             numbers, said = numbers / 100.0, (f"{name!r} in percent",)
         places[name] = {name: Understood(numbers, column)}
     return table.replaced(places), chosen, said
 
 
-def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
+def _stated(column: Column, name: str, where: str, *, said: bool) -> tuple[Any, bool]:
     """Return confidences as numbers, and whether they are percent: all of them, as the cells or the command say, or none."""
     cells = [cell.strip() for cell in column.cells()]
     signed = [cell.endswith("%") for cell in cells]
@@ -419,15 +423,17 @@ def _stated(column: Column, what: str, *, said: bool) -> tuple[Any, bool]:
     wrong = (
         np.isnan(numbers) if is_number else np.array([not is_figure(cell.removesuffix("%").strip()) for cell in cells])
     )
-    must = f"{what} must be probabilities, from 0 to 1, or percent"
+    must = f"{name} of {where} must be probabilities, from 0 to 1, or percent"
     if wrong.any() or not is_number:
         row = int(np.argmax(wrong))
-        hint = "Leave out answers without a confidence, and write decimals with a point"
-        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint)
+        hint = "Write decimals with a point, and a number for each word; leave out answers without a confidence"
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint + BY_WHERE.format(name, cells[row]))
     outside = (numbers < 0.0) | (numbers > 100.0)
     if outside.any():
         row = int(np.argmax(outside))
-        refuse(must, got=f"{cells[row]!r} in row {row}", hint="Correct it, or leave it out")
+        refuse(
+            must, got=f"{cells[row]!r} in row {row}", hint="Correct it, or leave it out; of log-probabilities take exp"
+        )
     above, within = numbers > 1.0, (numbers > 0.0) & (numbers < 1.0)
     mixed = (signed, np.logical_not(signed)) if any(signed) else (above, within)
     if all(bool(np.any(of)) for of in mixed) and (any(signed) or not said):
@@ -455,7 +461,8 @@ def _are_correct(cells: list[str], name: str, where: str) -> Any:
     if None in found:
         row = found.index(None)
         must = f"{name} of {where} must say of each answer whether it was correct: true or false, 1 or 0, yes or no, C or I"
-        refuse(must, got=f"{cells[row]!r} in row {row}", hint="Leave out what is neither, such as half points")
+        hint = "Leave out what is neither, such as half points"
+        refuse(must, got=f"{cells[row]!r} in row {row}", hint=hint + BY_WHERE.format(name, cells[row]))
     return np.array(found)
 
 

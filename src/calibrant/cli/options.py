@@ -55,7 +55,7 @@ OF_ROWS = """\
 --classes A,B,...: the class of each column, if names and labels do not show it
 """
 WHERE = """\
---where CONDITION: use only the rows for which it holds, such as 'day >= 2026-10-01' or 'model = a'
+--where CONDITION (all): use only the rows for which it holds, such as 'day >= 2026-10-01' or 'model = a'; may be repeated
 """
 COLUMNS = f"{GUESSED}{FORECAST}{WHERE}{ANSWERS}{OF_ROWS}"
 FORCE = """\
@@ -262,6 +262,7 @@ MORE: dict[str, dict[str, Any]] = {
     "positive": {"type": partial(natural, least=1)},
     "float": {"type": float},
     "append": {"action": "append", "default": []},
+    "all": {"action": "append"},
     "required": {"required": True},
     "+": {"nargs": "+"},
     "?": {"nargs": "?"},
@@ -337,7 +338,10 @@ class Parser(argparse.ArgumentParser):
 
         known = [word for action in self._actions for word in action.option_strings if word.startswith("--")]
         if option := re.match(r"unrecognized arguments: (--[^\s=]+)", message):
-            message += f". {question(nearest(option[1], known))}".rstrip(". ")
+            theirs = [f"calibrant {name} {option[1]}" for name, (*_, of) in COMMANDS.items() if f"\n{option[1]} " in of]
+            names_both = option[1] == "--pos-label" and "--classes" in known
+            near = ["--classes NEGATIVE,POSITIVE"] if names_both else theirs[:3] or nearest(option[1], known)
+            message += f". {question(near)}".rstrip(". ")
         elif word := re.match(r"argument \S+: invalid choice: '([^']*)'", message):
             choices = [one for action in self._actions for one in action.choices or ()]
             message += f". {question(nearest(word[1], choices))}".rstrip(". ")

@@ -47,6 +47,8 @@ def no_number(cell: Any, column: str, *, where: str, row: int) -> TypeError:
     cure = "Correct the column, or choose others with --prob or --logit."
     if re.fullmatch(r"\s*[+-]?[0-9]*,[0-9]+\s*", str(cell)):
         cure = "Write decimals with a point, or separate the columns by semicolons."
+    elif isinstance(cell, (list, np.ndarray)):
+        cure = "Write lists of one length as such: in polars .list.to_array(LENGTH)."
     return TypeError(f"{where} must hold numbers in the column {column!r}; got {cell!r} in row {row}. {cure}")
 
 

@@ -391,10 +391,11 @@ def choose_columns(
     label: str | None = None,
     prob: str | Sequence[str] | None = None,
     logit: str | Sequence[str] | None = None,
+    fitted: tuple[tuple[str, ...], Input] | None = None,
     label_optional: bool = False,
     where: str,
 ) -> ForecastTable:
-    """Choose the columns of a table, by their names alone."""
+    """Choose the columns of a table, by their names alone; those that a calibrator was fitted to are not guessed."""
     guessed: list[str] = []
     label_column = _choose_label(whole, label, guessed, optional=label_optional, where=where)
     if prob is not None and logit is not None:
@@ -404,7 +405,9 @@ def choose_columns(
         chosen = select(rest, prob or logit or "", where=where)
         input: Input = "probability" if prob is not None else "logit"
     else:
-        chosen, input = _guess_forecast([name for name in rest if whole.axes(name) in (1, 2)], where=where)
+        if fitted is None or not set(fitted[0]) <= set(rest):
+            fitted = _guess_forecast([name for name in rest if whole.axes(name) in (1, 2)], where=where)
+        chosen, input = fitted
         guessed.append(f"{input} {_span(chosen)}")
     return ForecastTable(whole, label_column, chosen, input, tuple(guessed), where)
 

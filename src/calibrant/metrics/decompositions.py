@@ -168,7 +168,7 @@ def log_loss(y_true: YTrue, y_prob: YProb = None, *, clip: float = CLIP, **data:
     return NLL.clipped(clip).of(y_true, y_prob, data)
 
 
-BRIER = MeanOfRows("brier", "Brier", "Brier 1950", range=(0.0, 2.0), per_row=BrierLoss())
+BRIER = MeanOfRows("brier", "Brier", "Brier 1950", range=(0.0, 2.0), also=("brier-score",), per_row=BrierLoss())
 
 
 @BRIER.declare

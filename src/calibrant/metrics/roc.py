@@ -497,7 +497,7 @@ def _estimate(area: Area, resampling: Resampling) -> Estimate:
     higher_is_better=True,
     estimator=area_estimate,
     of_cells=each_class,
-    also=("auc", "ovr-auc"),
+    also=("auc", "auroc", "c-statistic", "ovr-auc"),
     may_be_undefined=True,
 ).declare
 def area_under_roc(
