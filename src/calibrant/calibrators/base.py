@@ -325,7 +325,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         ndarray of shape (n_samples,)
             Labels.
         """
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        prob = self.predict_proba(X)  # first: it says that nothing is fitted yet
+        return np.asarray(self.classes_[prob.argmax(axis=1)])
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> None: ...

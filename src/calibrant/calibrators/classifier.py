@@ -390,7 +390,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels.
         """
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        prob = self.predict_proba(X)  # first: it says that nothing is fitted yet
+        return np.asarray(self.classes_[prob.argmax(axis=1)])
 
     @available_if(lambda self: hasattr(self._calibrator_known(), "predict_top"))
     def predict_top(self, X: Any) -> tuple[npt.NDArray[np.generic], FloatArray]:
