@@ -230,6 +230,11 @@ def test_rows_alone_in_their_bins_are_warned_of():
         validity_curve([0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.3, 0.4])
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_a_distance_of_decimals_is_within_itself_in_either_precision(kind):
+    assert validity_curve([0, 0, 0, 1], kind([0.1, 0.1, 0.7, 0.7])).share_within([0.1, 0.2]).tolist() == [0.5, 1.0]
+
+
 def test_a_notion_that_finds_no_row_has_no_distance():
     curve = validity_curve([0, 1], [[0.6, 0.4], [0.5, 0.5]], notion=ThresholdedClassWise(0.99))
     assert curve.error.size == curve.share.size == 0
