@@ -208,7 +208,12 @@ def test_a_decimal_falls_into_the_same_bin_in_either_precision(n_bins, parts):
     for measure, one in [(ece, score), (ece, table), (classwise, table), (top_label, score), (top_label, table)]:
         expected = pytest.approx(measure(occurred, one, binning=n_bins), abs=1e-6)
         assert measure(occurred, one.astype(np.float32), binning=n_bins) == expected
-    double, rounded = (cb.EqualWidth(n_bins)(as_problem(occurred, p)) for p in (score, score.astype(np.float32)))
+    single = score.astype(np.float32)
+    both = np.column_stack([1 - single, single])
+    for part in (0.05, 0.1, 0.3, 0.7):
+        tace = partial(METRICS["tace"].target, occurred, threshold=part)
+        assert tace(single) == tace(both)
+    double, rounded = (cb.EqualWidth(n_bins)(as_problem(occurred, p)) for p in (score, single))
     np.testing.assert_array_equal(double.count, rounded.count)
     assert rounded.edges.astype(np.float32).tolist() == rounded.edges.tolist()
 

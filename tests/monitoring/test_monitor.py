@@ -95,6 +95,14 @@ def test_json_loses_no_bit_and_the_state_goes_on(notion, kind):
     np.testing.assert_array_equal(read.table(n_resamples=9).evidence, monitor.table(n_resamples=9).evidence)
 
 
+def test_intervals_of_decimals_are_the_same_in_either_precision():
+    score = np.random.default_rng(0).integers(0, 11, 200) / 10
+    y = np.random.default_rng(1).random(200) < score
+    tables = [Monitor().update(y, kind(score), at=0).table() for kind in (np.float64, np.float32)]
+    for name in ("ece_lower", "ece_upper", "noise_floor"):
+        assert getattr(tables[0], name) == pytest.approx(getattr(tables[1], name), abs=1e-6)
+
+
 def test_the_state_of_a_monitor_of_which_one_class_alone_is_predicted_is_read():
     monitor = Monitor(window=450, notion="top-label").update([0, 1], [[0.9, 0.1, 0.0]] * 2)
     assert state(again(monitor)) == state(monitor)

@@ -1,5 +1,6 @@
 """Tests by drawn labels, against enumeration and their size: the kernel test, resampling and the Bayes factor."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -16,8 +17,8 @@ from calibrant.calibrators import evidence as bayes_factor
 from calibrant.calibrators.evidence_features import groups_of
 from calibrant.datasets import load_survey_table_3
 from calibrant.exceptions import CalibrationWarning
+from calibrant.metrics import estimate_calibration_error, kernel_calibration_error
 from calibrant.metrics import kernel as pairs_module
-from calibrant.metrics import kernel_calibration_error
 from calibrant.registry import entries
 from calibrant.significance import bayes_factor_test, kernel_test, resampling_test
 
@@ -92,6 +93,16 @@ def test_counts_are_the_rows_that_they_stand_for_with_every_notion(notion):
     rows = kernel_test(np.repeat(label, weight), np.repeat(prob, weight, axis=0), notion=notion, n_resamples=999, rng=0)
     assert counts.statistic == pytest.approx(rows.statistic, rel=1e-9)
     assert abs(counts.pvalue - rows.pvalue) < 0.09  # four standard errors of the difference at a half
+
+
+@pytest.mark.parametrize(
+    "test", [resampling_test, partial(resampling_test, metric="brier"), estimate_calibration_error]
+)
+def test_draws_tie_with_the_value_in_single_precision_as_in_double(test):
+    rng = np.random.default_rng(0)
+    score = rng.integers(0, 11, 25) / 10
+    y = rng.random(25) < score
+    assert test(y, np.float32(score), n_resamples=99).pvalue == test(y, score, n_resamples=99).pvalue
 
 
 # The survey's example

@@ -58,7 +58,7 @@ def test_laws_count_in_double_precision_whatever_they_are_given(law, known, kind
 
 @given(values=st.lists(st.floats(-5, 5), min_size=1, max_size=30), at=st.floats(-6, 6))
 def test_the_share_of_draws_counts_the_observed_value_and_ties(values, at):
-    reach = sum(1 for v in values if v >= at - 1e-9 * abs(at))
+    reach = sum(1 for v in values if v >= at - 1e-6 * abs(at))
     assert label_draws(np.array(values)).sf(at) == (1 + reach) / (1 + len(values))
     assert label_draws(np.zeros(99)).sf(np.inf) == 0.01  # never zero
     assert label_draws(np.array([0.1 + 0.2, 0.0])).sf(0.3 * (1 + 1e-12)) == 2 / 3  # a tie but for rounding
@@ -81,7 +81,7 @@ def test_figure_21_of_the_survey():
     beyond = dark(ax)
     assert sum(bar.get_height() for bar in bars(ax)) == 1000
     assert sum(bar.get_height() for bar in beyond) == round(FIG_21.pvalue * 1001) - 1
-    assert min(bar.get_x() for bar in beyond) == pytest.approx(FIG_21.statistic)
+    assert min(bar.get_x() for bar in beyond) == pytest.approx(FIG_21.statistic, rel=1e-5)
     assert any(np.allclose(line.get_xdata(), FIG_21.statistic) for line in ax.lines)
     assert words(ax) == ["observed: 0.1785", f"beyond it: p = {FIG_21.pvalue:.3g}"]
     assert "1000 draws of labels from the forecast" in ax.get_xlabel()

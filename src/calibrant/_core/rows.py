@@ -493,7 +493,8 @@ class OfOneEvent(Forecast):
     @cached_property
     def values(self) -> FloatArray:  # type: ignore[override]
         """Probabilities or logits as a table, shape (n, 2)."""
-        return np.column_stack([np.zeros(self.event.size) if self.is_logit else self.column(0), self.event])
+        first = np.zeros(self.event.size) if self.is_logit else self.column(0)
+        return np.column_stack([first, self.event]).astype(self.precision, copy=False)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -311,8 +311,8 @@ def _shared_word(names: Sequence[str]) -> tuple[str, list[str]]:
 # The distribution of the distances whose mean is the calibration error
 
 
-ROUNDING = 1e-12
-"""A gap that exceeds an error by no more than this does not exceed it, and rates that differ by less are equal."""
+ROUNDING, WITHIN = 1e-12, float(np.finfo(np.float32).eps)
+"""Rates that differ by less are equal; a gap that exceeds an error by no more, in single precision too, does not exceed it."""
 
 GRID = np.linspace(0.0, 1.0, 501)
 
@@ -367,7 +367,7 @@ class ValidityCurve(DrawnResult):
         float or ndarray of the same shape
             Shares, in [0, 1]; 1 where the notion found no row to speak of.
         """
-        at = np.searchsorted(self.error, np.asarray(error, dtype=np.float64) + ROUNDING, side="right")
+        at = np.searchsorted(self.error, np.asarray(error, dtype=np.float64) + WITHIN, side="right")
         shares = np.append(0.0, self.share)[at] if self.error.size else np.ones(np.shape(error))
         return float(shares) if np.ndim(error) == 0 else shares
 

@@ -48,8 +48,8 @@ LUCK = 0.2
 """A value below this part of the median under calibration bounds the truth no more than that part does: it is luck, or the
 predictions were fitted to these outcomes, as a base rate is. Of more than two bins there is hardly such a value."""
 
-ALMOST = 1.0 - 1e-9
-"""Part of a size from which it is reached but for rounding."""
+ALMOST = 1.0 - 1e-6
+"""Part of a size from which it is reached but for rounding, in single precision too."""
 
 BEYOND = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0)
 """Multiples of a shape from itself on, so that truths of which the value is a low quantile are tried."""

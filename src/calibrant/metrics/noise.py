@@ -57,8 +57,8 @@ SPREADS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0, 3.0, 6.0)
 TINY = 1e-9
 """Part of `possible` gaps that is added to the observed ones before they are stretched: a gap of 0 has no shape."""
 
-EQUAL = 1e-6
-"""Rates that differ by less are equal: decimals are rounded, in single precision too."""
+EQUAL = 1e-7
+"""Rates that differ by less are equal, and so small a gap has no sign: decimals are rounded, in single precision too."""
 
 Seen = list[FloatArray]
 """What a lens sees of each part, arrays (m, d)."""
@@ -101,7 +101,7 @@ class Noise:
             return _law_of(value, _observed(sizes, self._by_rates(gaps)))
 
         found = along(self.cells.gap)
-        if sizes.shrinks and ((self.cells.gap < 0.0) != (reach < 0.0)).any():
+        if sizes.shrinks and ((self.cells.gap < -EQUAL) != (reach < 0.0)).any():
             found = replace(found, other=partial(along, reach))
         stretched = multiples(self.cells.gap + TINY * reach, found.sizes[0])
         return replace(found, seen=lambda: _observed(sizes, self._by_rates(stretched)), grain=self._grain(sizes))
@@ -211,7 +211,7 @@ def shrunk(cells: Cells, rows: FloatArray, direction: FloatArray) -> FloatArray:
     typical = np.sqrt(np.average(variance[held], weights=cells.weight[held])) if held.any() else 0.0
     squared = (typical * np.array(SPREADS)[:, None]) ** 2
     kept = np.where(squared > 0.0, squared / np.where(squared > 0.0, squared + variance, 1.0), 1.0)
-    sign = np.where(direction < 0.0, -1.0, 1.0)
+    sign = np.where(direction < -EQUAL, -1.0, 1.0)
     gaps = sign * np.sqrt((kept * cells.gap) ** 2 + EVENNESS * kept * variance)
     return np.concatenate([np.zeros((1, sign.size)), gaps])
 
@@ -224,7 +224,7 @@ def possible(cells: Cells, rows: FloatArray) -> FloatArray:
     n, p = np.maximum(rows, 1.0), cells.prob
     rate = (n * np.clip(p + cells.gap, 0.0, 1.0) + 1.0) / (n + 2.0)
     shift = np.where(np.abs(rate - p) > EQUAL, rate - p, cells.gap)
-    return np.where(shift < 0.0, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
+    return np.where(shift < -EQUAL, -1.0, 1.0) * np.sqrt((rate - p) ** 2 + rate * (1.0 - rate) / n)
 
 
 def noise_of(

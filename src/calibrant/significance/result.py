@@ -28,8 +28,9 @@ from calibrant.notions import Binary, Notion, NotionLike, as_notion
 
 Law = Callable[[FloatArray], FloatArray]
 
-TIE = 1e-9
-"""A drawn value that misses the observed one by less than this, relatively, is the same value: rounding decides nothing."""
+TIE = 1e-6
+"""A drawn value that misses the observed one by less than this part is the same: rounding, also to single precision, decides
+nothing."""
 
 
 class NullDistribution(ABC):
