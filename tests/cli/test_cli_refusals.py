@@ -136,6 +136,7 @@ WORDS = [
     ("fit good.csv --method temperature --notion class-wise -o o.json", r"--notion belongs to methods of one"),
     ("fit good.csv --method vector --set bais=0 -o o.json", r"--set .*\(bias, .*got 'bais"),
     ("fit good.csv --method vector --set bias -o o.json", r"--set must be NAME=.*got 'bias'"),
+    ("fit good.csv --method temperature --set a=1 -o o.json", r"has none\); got 'a=1'\. Leave --set out"),
     ("fit good.csv --method safe --safe -o o.json", r"--safe must stand beside a method"),
     ("fit good.csv --method beta --set safe.caution=2 -o o.json", r"--set safe\.NAME=VALUE must stand beside"),
     ("decide good.csv --costs 'a,b;c,d'", r"--costs must be numbers between commas; got 'a,b'"),

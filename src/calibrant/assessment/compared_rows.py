@@ -106,8 +106,12 @@ def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = No
     of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
     counted = set(of_rows.tolist())
     distinct = [name for name in (sorted(set(names.values())) if every else names.values()) if name in counted]
-    got = f"{len(distinct)}, such as {distinct[0]} and {distinct[-1]}"
-    hint = "Cut dates with every='month'; one period has nothing to be compared with"
+    got = f"{len(distinct)}, such as {' and '.join(dict.fromkeys([distinct[0], distinct[-1]]))}"
+    longer, shorter = (
+        "Cut dates with every='month', or name longer ones",
+        "Cut dates shorter, as by every='day', or pass more rows",
+    )
+    hint = longer if len(distinct) > 1 else shorter
     require(1 < len(distinct) <= MOST_PERIODS, f"periods must be 2 to {MOST_PERIODS}", got=got, hint=hint)
     return {name: problem.taken(np.flatnonzero(of_rows == name)) for name in distinct}
 
