@@ -285,6 +285,8 @@ def draw_panels(
         refuse("one Axes holds one panel", given=f"the curve has {len(chosen)}", hint=hint)
     alone, high = len(chosen) == 1, np.broadcast_to(height, 2)
     if ax is not None:
+        hint = "Pass plt.subplots()[1], or leave it out"
+        require(hasattr(ax, "transData"), "ax must be an Axes", got=type(ax).__name__, hint=hint, error=TypeError)
         axes = np.array([ax])
     elif alone:
         axes = panel_axes(1, (4.6, high[0] + (OF_LEGEND if legend else 0.0)))

@@ -380,6 +380,8 @@ REFUSED = [
     ({"y_true": {"1": Y, 1: Y}, "forecasts": {"1": A}}, "y_true must have names that differ"),
     ({"y_true": {"a": Y, "b": Y[:-1]}}, r"y_true\['b'\] and forecasts\['b'\] must have the same number of rows"),
     ({"metric": lambda y, p: float("nan"), "forecasts": A}, "metric must be a number; got NaN of forecast"),
+    ({"forecasts": [A[:, 0], B[:, 0]]}, "number of rows; .* pass several forecasts as a dict"),
+    ({"forecasts": {"a": A, "b": 100 * B}}, r"got .*\. If these are percent, divide them by 100\.$"),
     ({"level": 1e-12}, "level must be one that draws can go below"),
     ({"n_resamples": 1}, "n_resamples must be"),
     ({"y_true": {"a": Y}, "forecasts": {"a": A, "b": B}}, "y_true must have the labels of each forecast by its name"),

@@ -45,7 +45,10 @@ OF_VALUES = [
     (lambda: Mixture(3), "mixture must be a number, at least 0 and below 1; got 3. Pass 0 for none."),
 ]
 OF_TYPES = [
-    (lambda: must.list_of_names("a", "ece"), "a must be a list of names; got the string 'ece'. Pass ['ece']."),
+    (
+        lambda: must.list_of_names("a", "ece, b"),
+        "a must be a list of names; got the string 'ece, b'. Pass ['ece', 'b'].",
+    ),
     (lambda: must.list_of_names("a", np.array(3)), "a must be a list of names; got array(3). Pass a list."),
     (lambda: chosen(["less"]), "a must be one of 'greater', 'less'; got ['less']. Pass one of them."),
 ]

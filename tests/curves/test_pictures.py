@@ -276,6 +276,10 @@ REFUSED = [
 OF_THE_WRONG_TYPE = [
     (lambda: cb.plot_reliability(reliability(), binning=5), "got binning. Pass them to reliability_curve"),
     (lambda: cb.plot_reliability(DIGITS), "must be of type ReliabilityCurve"),
+    (
+        lambda: cb.plot_reliability(reliability("confidence"), ax=(1, 2)),
+        r"ax must be an Axes; got tuple\. Pass plt",
+    ),
     (lambda: validity(binning=1).plot(guarantee="yes"), "guarantee must be True or False; got 'yes'"),
     (lambda: cv.calibration_map("platt"), "must be a fitted calibrator or a function; got 'platt'"),
     (lambda: cv.calibration_map(cb.PlattScaling), "must be a fitted calibrator or a function; got <class "),

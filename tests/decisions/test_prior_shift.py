@@ -124,7 +124,7 @@ REFUSED = [
     (lambda: undo_undersampling([0.5], [1, 2], labels=["a", "b", "c"]), r"labels must name each of the 2 columns once"),
     (lambda: undo_class_weight([0.5], {1: 3}, train_prior=77), r"train_prior must be left out unless class_weight is"),
     (lambda: undo_undersampling([[0.2, 0.3, 0.5]], 0.5), r"kept must hold a number for each of the"),
-    (lambda: undo_undersampling([0.5], {"a": 1, "b": 2}), r"kept must have a number for each class"),
+    (lambda: undo_undersampling([0.5], {0: 0.1}), r"kept must have a number for each class.* Pass 1 for a class that"),
     (lambda: undo_class_weight([0.5], "balanced"), r"class_weight must be numbers, or 'balanced' with"),
     (lambda: undo_class_weight([0.5], {2: 3}), r"class_weight must have a number for each class, 0"),
     (lambda: estimate_prior([0.2], old_prior=[1.0, 1e-310]), r"old_prior must be at least 1e-100; got 1e-310 at"),

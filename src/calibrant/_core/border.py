@@ -446,7 +446,9 @@ def as_problem(
     names = columns_of(y_prob) if column_names is None else column_names
     if len(truth) != len(values):
         must = f"{named.truth} and {named.forecast} must have the same number of rows"
-        refuse(must, got=f"{len(truth)} and {len(values)}", hint="Pass one label a row")
+        several = "Transpose a table whose columns are rows; pass several forecasts as a dict, {'a': p, 'b': q}"
+        hint = several if values.shape[-1] == len(truth) else "Pass one label a row"
+        refuse(must, got=f"{len(truth)} and {len(values)}", hint=hint)
     if y_pred is not None:
         _require_pair(values, pos_label, named)
     weights = as_weights(data.get("sample_weight"), len(truth), named.weight)

@@ -205,7 +205,8 @@ def distinct_names(what: str, names: Iterable[object]) -> None:
 def list_of_names(name: str, value: object) -> None:
     """Refuse one word where a list of words is wanted: it would be read letter by letter."""
     if isinstance(value, str):
-        raise TypeError(f"{name} must be a list of names; got the string {value!r}. Pass [{value!r}].")
+        listed = [word.strip() for word in value.split(",")]
+        raise TypeError(f"{name} must be a list of names; got the string {value!r}. Pass {listed}.")
     try:
         iter(value)  # type: ignore[call-overload]
     except TypeError:  # also of an array without an axis, which has a method for it

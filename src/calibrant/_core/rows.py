@@ -868,6 +868,12 @@ OF_CALIBRATOR = USUAL._replace(
 """A calibrator has no ``rows``: it maps numbers of the kind that it was fitted on."""
 
 
+OF_SEVERAL = USUAL._replace(
+    percent="divide them by 100", logit="If these are logits, take their scipy.special.expit, or softmax of each row."
+)
+"""Of one of several forecasts: ``rows`` and ``input`` are about all of them."""
+
+
 OF_PROBABILITIES = OF_CALIBRATOR._replace(logit="Pass probabilities: input= is about y_prob alone.", several="")
 """Of what stands beside a forecast and is always probabilities, such as a truth."""
 

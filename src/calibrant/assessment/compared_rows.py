@@ -12,7 +12,7 @@ import numpy as np
 from calibrant._core.arrays import is_number
 from calibrant._core.border import DataOptions, Named, as_labels, as_problem
 from calibrant._core.checks import choice, distinct_names, refuse, require, some
-from calibrant._core.rows import Problem
+from calibrant._core.rows import OF_SEVERAL, USUAL, Problem
 from calibrant.significance.differences import pair_of
 
 Names = np.ndarray[Any, np.dtype[np.str_]]
@@ -46,7 +46,8 @@ def forecasts_of(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Pr
         require(own.keys() == given.keys(), must, got=got, hint="Pass one array for all, or one for each")
     called = {name: f"forecasts[{name!r}]" for name in given} if is_named else {ONLY: "forecasts"}
     named, truth = Named(forecast=called[first]), own.get(first, y_true)
-    problems: dict[str, Problem] = {first: as_problem(truth, given[first], named=named, **data)}
+    remedies = OF_SEVERAL if others else USUAL
+    problems: dict[str, Problem] = {first: as_problem(truth, given[first], named=named, remedies=remedies, **data)}
     for name in others:
         names = called[first], called[name], f"y_true[{name!r}]"
         _, problems[name] = pair_of(truth, given[first], given[name], own.get(name), data, names)
@@ -106,8 +107,12 @@ def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = No
     of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
     counted = set(of_rows.tolist())
     distinct = [name for name in (sorted(set(names.values())) if every else names.values()) if name in counted]
-    got = f"{len(distinct)}, such as {distinct[0]} and {distinct[-1]}"
-    hint = "Cut dates with every='month'; one period has nothing to be compared with"
+    got = f"{len(distinct)}, such as {' and '.join(dict.fromkeys([distinct[0], distinct[-1]]))}"
+    longer, shorter = (
+        "Cut dates with every='month', or name longer ones",
+        "Cut dates shorter, as by every='day', or pass more rows",
+    )
+    hint = longer if len(distinct) > 1 else shorter
     require(1 < len(distinct) <= MOST_PERIODS, f"periods must be 2 to {MOST_PERIODS}", got=got, hint=hint)
     return {name: problem.taken(np.flatnonzero(of_rows == name)) for name in distinct}
 

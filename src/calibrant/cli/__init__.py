@@ -40,6 +40,7 @@ OPTIONS = {
     "safe=True": "--safe",
     "risk=0.05": "--target-risk 0.05",
     "Drop (or correct these rows|the rows without)": "--where \"COLUMN != ''\", of one file",
+    "exchange the two arguments": "--label with the column of the classes",
     "predictions.sample": "--sample N",
     "on_error='skip'": "--on-error skip",
 }

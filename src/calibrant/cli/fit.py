@@ -285,8 +285,8 @@ def _with_parameters(calibrator: Calibrator, settings: list[str], method: str) -
         name, sign, value = text.partition("=")
         if not sign or name not in known:
             must = f"--set must be NAME=VALUE with a parameter of {method!r} ({', '.join(known) if known else 'it has none'})"
-            hint = f"Choose one of them; what they mean stands in help(calibrant.{type(calibrator).__name__})"
-            refuse(must, value=text, hint=hint)
+            see = f"Choose one of them; what they mean stands in help(calibrant.{type(calibrator).__name__})"
+            refuse(must, value=text, hint=see if known else "Leave --set out")
         whole, _, part = name.partition(".")
         given = _value(value)
         if part:

@@ -321,7 +321,7 @@ def _groups(forecast: Forecast, by: str | None) -> Iterator[tuple[str, Any]]:
 def _require_column(forecast: Forecast, name: str, option: str) -> None:
     known = ", ".join(map(repr, list(forecast.table)[:12]))
     must = f"{forecast.file} must have the column {name!r} of --{option}"
-    require(name in forecast.table, must, given=f"it has {known}", hint="Write all files alike")
+    require(name in forecast.table, must, given=f"it has {known}", hint="Name one that all files have")
 
 
 def window_of(given: str | None) -> int | str | None:

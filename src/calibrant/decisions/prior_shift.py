@@ -306,7 +306,8 @@ def _factors(
             classes = by_name or classes_of(n_classes, None, None).tolist()
         given = factor if rest is None else dict.fromkeys(classes, rest) | dict(factor)
         must = f"{name} must have a number for each class, {', '.join(map(repr, classes[:5]))}"
-        got, hint = f"keys {', '.join(map(repr, list(given)[:5]))}", "Pass labels= if the columns are other classes"
+        got = f"keys {', '.join(map(repr, list(given)[:5]))}"
+        hint = "Pass 1 for a class that is as it was, or labels= if the columns are other classes"
         require(set(given) == set(classes), must, got=got, hint=hint)
         factor = [given[c] for c in classes]
     must = f"{name} must hold a number for each of the {n_classes} classes"

@@ -16,7 +16,7 @@ from calibrant._core.border import DataOptions, Named, as_problem
 from calibrant._core.checks import as_level, choice, fraction, of_type, refuse, require, resamples
 from calibrant._core.registry import declare
 from calibrant._core.result import Result, Table
-from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, Problem, Weights, as_simplex
+from calibrant._core.rows import OF_SEVERAL, BinaryProblem, BoolArray, Forecast, Problem, Weights, as_simplex
 from calibrant.binning import Binning
 from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.metrics.estimate import Sizes, consistent_deviations, resampled_deviations, smoothed_deviations
@@ -152,12 +152,12 @@ def pair_of(
     names: tuple[str, str, str] = ("prob_a", "prob_b", "y_true_b"),
 ) -> tuple[Problem, Problem]:
     """Return two forecasts of the same rows, each with its labels; columns of the same names are matched by them."""
-    a = as_problem(y_true, prob_a, named=Named(forecast=names[0]), **data)
+    a = as_problem(y_true, prob_a, named=Named(forecast=names[0]), remedies=OF_SEVERAL, **data)
     columns, others = columns_of(prob_a), columns_of(prob_b)
     if columns and others and len(columns) == len(others) and set(columns) == set(others):
         prob_b, others = as_array(names[1], prob_b)[:, [others.index(name) for name in columns]], columns
     truth, named = (y_true, Named(forecast=names[1])) if y_true_b is None else (y_true_b, Named(names[2], names[1]))
-    b = as_problem(truth, prob_b, column_names=others, named=named, **data)
+    b = as_problem(truth, prob_b, column_names=others, named=named, remedies=OF_SEVERAL, **data)
     shapes = [problem.as_given.shape for problem in (a, b)]
     came, hint = f"{shapes[0]} and {shapes[1]}", "Compare forecasts of the same rows and classes"
     require(shapes[0] == shapes[1], f"{' and '.join(names[:2])} must have one shape", got=came, hint=hint)
