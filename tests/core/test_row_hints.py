@@ -82,6 +82,10 @@ def test_a_function_that_tells_to_pass_rows_takes_it_and_is_cured(name, table, o
     together = dict.fromkeys(TABLES, off) if table != "old_prob" else {"old_prob": off}
     told = refusal(function, **arguments_of(function, **together))
     assert told is not None
+    if table in ("prob_a", "prob_b") and off is PERCENT:  # rows= is about both forecasts
+        assert "divide them by 100" in told
+        assert refusal(function, **arguments_of(function, **dict.fromkeys(TABLES, off / 100))) is None
+        return
     (hinted,) = re.findall(r"rows='(\w+)'", told)
     assert hinted == word
     parameters = inspect.signature(function).parameters
