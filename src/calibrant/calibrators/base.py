@@ -67,10 +67,12 @@ def one_score(problem: Problem) -> BinaryProblem:
 class _InDouble(Predictions):
     """Predictions in single precision as a calibrator takes all numbers, also those of new rows: in double."""
 
-    is_many = property(lambda self: getattr(self.predictions, "is_many", True))
-
     def __init__(self, predictions: InBatches) -> None:
         self.predictions = predictions
+
+    @property
+    def is_many(self) -> bool:
+        return bool(getattr(self.predictions, "is_many", True))
 
     def head(self) -> Problem:
         return in_double(self.predictions.head())
