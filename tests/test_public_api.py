@@ -36,7 +36,7 @@ EQUAL_BY_VALUE = {"Scale", "SharedClassWise", "Sizes"}
 
 def test_every_dataclass_but_estimators_is_frozen_and_one_that_holds_arrays_equals_only_itself():
     found = list(dataclasses_of_the_package())
-    held = [target for target in found if any("Array" in str(of.type) for of in fields(target))]
+    held = [target for target in found if any(re.search("Array|ndarray", str(of.type)) for of in fields(target))]
     assert len(held) > 90
     assert all(target.__dataclass_params__.frozen for target in found)
     assert {target.__name__ for target in held if target.__eq__ is not object.__eq__} == EQUAL_BY_VALUE

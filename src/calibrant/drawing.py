@@ -1,7 +1,5 @@
 """What pictures share: names and panels, legends, axes in log-odds, and Axes below and beside."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The warning of results that are defined, but of less use than they look."""
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

@@ -16,12 +16,11 @@ from scipy.special import expit, ndtr, ndtri
 
 from calibrant._core.arrays import FloatArray, as_array, prob_of_logit
 from calibrant._core.border import Input, as_forecast, as_weights
-from calibrant._core.checks import as_numbers, choice, number, refuse, require, whole
+from calibrant._core.checks import CalibrationWarning, as_numbers, choice, number, refuse, require, whole
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, precision_of, two_columns
 from calibrant.binning import Binning, as_binning
 from calibrant.datasets import make_softmax_forecast
-from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics.estimate import NO_INTERVAL, Resampling, consistent_deviations, pvalue_of
 from calibrant.metrics.kinds import Function, Metric, as_metric, estimates, within
 from calibrant.metrics.noise import Residuals, Setting

@@ -18,7 +18,7 @@ from scipy.stats import norm
 
 from calibrant import drawing, plot_reliability, reliability_curve
 from calibrant.curves import calibration_map, plot_calibration_map, simplex_map
-from calibrant.curves.simplex_partition import CORNERS
+from calibrant.curves.simplex import CORNERS
 from calibrant.datasets import CLASS_1, CLASS_2, load_hallenbeck_forecasts, load_survey_table_3
 from calibrant.drawing import legend_above
 from calibrant.significance.result import plot_null

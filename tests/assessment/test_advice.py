@@ -9,7 +9,7 @@ from calibrant import PlattScaling, StructuredMatrixScaling, TemperatureScaling,
 from calibrant._core.border import as_problem
 from calibrant._core.rows import Weights
 from calibrant.assessment import advice as module
-from calibrant.assessment.held_out import IDENTITY
+from calibrant.assessment.compared_rows import IDENTITY
 from calibrant.calibrators import classifier
 from calibrant.datasets import make_softmax_forecast
 from calibrant.exceptions import CalibrationWarning

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, logit, softmax
 
 from calibrant import advise, assess, calibration_error, compare, log_loss, measure
-from calibrant.assessment.held_out import IDENTITY
+from calibrant.assessment.compared_rows import IDENTITY
 from calibrant.calibrators import PlattScaling, SafeCalibrator, TemperatureScaling
 from calibrant.exceptions import CalibrationWarning
 from calibrant.significance import by_group, paired_difference, paired_test, spiegelhalter_test

@@ -13,7 +13,7 @@ from calibrant._core.border import as_problem
 from calibrant._core.rows import Forecast
 from calibrant.calibrators import EvidenceScaling, evidence_features
 from calibrant.calibrators import evidence as bands
-from calibrant.calibrators.evidence_features import standard_of, weighted_quantiles
+from calibrant.calibrators.evidence_features import rest_of, standard_of, weighted_quantiles
 from calibrant.fit import evidence as evidence
 from calibrant.interop import load_calibrator, save_calibrator
 from calibrant.interop.save import from_document, to_document
@@ -273,7 +273,7 @@ def test_certain_forecasts_and_few_rows_have_intervals(k):
 
 def test_probabilities_near_one_keep_their_digits():
     prob = np.array([[1.0 - 3e-18, 1e-18, 2e-18]])
-    np.testing.assert_allclose(bands.rest_of(prob)[0, 0], 3e-18, rtol=1e-12)
+    np.testing.assert_allclose(rest_of(prob)[0, 0], 3e-18, rtol=1e-12)
     other = np.array([[1.0 - 5e-18, 2e-18, 3e-18]])
     np.testing.assert_allclose(bands.apart(prob, other), [[2e-18, -1e-18, -1e-18]], rtol=1e-12)
     lower, upper = np.moveaxis(bands.ends(prob, np.full((1, 3), 1e-36), 0.05), -1, 0)

@@ -11,7 +11,7 @@ from strategies import tables
 
 from calibrant import EnsembleTemperatureScaling, TemperatureScaling, log_loss
 from calibrant.calibrators import IsotonicTemperatureScaling, MulticlassIsotonic
-from calibrant.calibrators import temperature as ensemble_temperature
+from calibrant.calibrators import parametric as ensemble_temperature
 from calibrant.fit import minimise as newton
 
 # Drawn rows may all be of one class, or have no best temperature; that this is said is a test of its own.

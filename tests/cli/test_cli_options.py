@@ -295,7 +295,7 @@ def test_an_option_does_something(command, option, run, monkeypatch):
         few = tuple(array[:100] for array in load_digits_forecast())
         monkeypatch.setattr("calibrant.cli.compare.load_digits_forecast", lambda: few)
     if command == "compare":  # the seconds of a fit are never the same
-        monkeypatch.setattr("calibrant.assessment.held_out.time.perf_counter", lambda: 0.0)
+        monkeypatch.setattr("calibrant.assessment.compared_rows.time.perf_counter", lambda: 0.0)
     if option == "--force":
         (name,) = run(case.file, plain, keep=True)[3]
         Path(name).write_text("mine")

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from calibrant import Monitor
-from calibrant.cli import watch
 from calibrant.cli.watch import Watch, files_of
 from calibrant.exceptions import CalibrationWarning
 from calibrant.interop import sources as addresses
+from calibrant.interop import writing
 from calibrant.interop.tables import read_table, write_table
 from calibrant.interop.writing import whole_file
 from calibrant.report import page as report
@@ -202,7 +202,7 @@ def test_a_state_is_written_while_no_other_run_can_write_it(run, monkeypatch):
             fcntl.flock(os.open(".", os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
         return whole_file(*given, **options)
 
-    monkeypatch.setattr(watch, "whole_file", busy)
+    monkeypatch.setattr(writing, "whole_file", busy)
     run.out("days/day_1.csv", *STATE)
 
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from calibrant import TemperatureScaling, spiegelhalter_test
+from calibrant import TemperatureScaling, decision_curve, plot_reliability, spiegelhalter_test
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.lazy import homes, load
 
@@ -107,3 +107,12 @@ def test_a_sum_of_0999_is_within_0001(dtype):
             prob = np.array([[float(f"{part / 1e6:.6f}") for part in row] for row in parts], dtype=dtype)
             assert as_problem(np.arange(20) % n_classes, prob).size == 20
     assert as_problem([0, 1], [[33.3, 66.6], [66.6, 33.3]], rows="percent").size == 2
+
+
+@pytest.mark.parametrize("function", [decision_curve, plot_reliability])
+def test_of_several_forecasts_by_name_the_one_that_is_percent_is_named(function):
+    """rows= would divide all of them."""
+    with pytest.raises(ValueError, match=r"y_prob\['b'\] must hold .* If these are percent, divide them by 100\.$"):
+        function(Y, {"a": P, "b": 100 * P})
+    with pytest.raises(ValueError, match=r"y_prob\['b'\] must hold .* pass rows='percent'"):
+        function(Y, {"b": 100 * P})

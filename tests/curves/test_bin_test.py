@@ -12,7 +12,7 @@ from strategies import columns, tables
 
 from calibrant import EqualMass, drawing, load_digits_forecast
 from calibrant.curves import bin_test_curve, plot_bin_test
-from calibrant.metrics.binned import bin_test_calibration_error
+from calibrant.metrics.errors import bin_test_calibration_error
 
 TESTS = ("binomial", "mid-p", "clopper-pearson", "t")
 ENDS = (7, 10, 15, 20, 25, 30)

@@ -19,8 +19,7 @@ from calibrant import TemperatureScaling, drawing
 from calibrant.binning import Projection, RecursiveSplit, Sierpinski, SimplexGrid
 from calibrant.calibrators import CanonicalBinning, MulticlassRecursivePartitioning
 from calibrant.curves import plot_simplex_partition, plot_simplex_points, simplex_map, simplex_partition, simplex_points
-from calibrant.curves.simplex import mixed, small_triangles
-from calibrant.curves.simplex_partition import CORNERS, draw_frame, draw_splits
+from calibrant.curves.simplex import CORNERS, draw_frame, draw_splits, mixed, small_triangles
 from calibrant.drawing import DIAGONAL
 
 Y, PROB = cb.load_digits_forecast()

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from strategies import dirichlet_rows
 
 from calibrant.decisions import risk_coverage_curve, risk_threshold
-from calibrant.decisions.abstaining import ENOUGH, GRID, areas
+from calibrant.decisions.curves import ENOUGH, GRID, areas
 
 
 def area_by_definition(score, wrong):

@@ -8,7 +8,7 @@ from reference import decisions as slow
 from strategies import columns
 
 from calibrant._core.rows import Weights
-from calibrant.decisions.expected_cost import decision_curve, expected_cost_curve, plot_expected_cost
+from calibrant.decisions.curves import decision_curve, expected_cost_curve, plot_expected_cost
 from calibrant.metrics import corp_decomposition
 from calibrant.sums.draws import Bootstrap, as_rng
 

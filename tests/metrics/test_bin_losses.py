@@ -14,7 +14,7 @@ from calibrant._core.border import as_problem
 from calibrant.binning import BoundedIsotonic, Isotonic, Unique, as_binning
 from calibrant.metrics import BinTest, bin_losses
 from calibrant.metrics.bin_losses import REJECTIONS, PowerMean, accepted, as_norm, debiased_squared_gap, outside, root
-from calibrant.metrics.binned import bin_test_calibration_error
+from calibrant.metrics.errors import bin_test_calibration_error
 from calibrant.notions import SharedClassWise
 
 

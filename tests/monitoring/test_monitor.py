@@ -14,7 +14,7 @@ from calibrant import EqualMass, Monitor, expected_calibration_error, log_loss
 from calibrant._core.checksum import checksum_of
 from calibrant.exceptions import CalibrationWarning
 from calibrant.monitoring import MonitorTable
-from calibrant.monitoring.state import as_times, as_windows
+from calibrant.monitoring.monitor import as_times, as_windows
 
 RNG = np.random.default_rng(7)
 P = RNG.random(1200)

@@ -14,37 +14,9 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypedDict, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core import arrays as links
-from calibrant._core import rows as row_sums
-from calibrant._core.arrays import (
-    NUMERIC,
-    FloatArray,
-    absent,
-    are_within,
-    as_array,
-    columns_of,
-    first,
-    index,
-    is_number,
-    more,
-    some,
-)
-from calibrant._core.checks import finite_numbers, is_word, refuse, require
-from calibrant._core.rows import (
-    BinaryProblem,
-    BoolArray,
-    Forecast,
-    InBatches,
-    IntArray,
-    Predicted,
-    Problem,
-    Remedies,
-    Rows,
-    SimplexProblem,
-    Weights,
-    precision_of,
-    two_columns,
-)
+from calibrant._core import arrays
+from calibrant._core import rows as _rows
+from calibrant._core.checks import by_name, distinct_names, finite_numbers, is_word, refuse, require, some
 
 # Labels, and the classes that they and the columns stand for. Messages are in four parts, as in `_core/border.py`
 
@@ -78,7 +50,7 @@ USUAL = Named()
 
 def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     """Labels as a one-dimensional array of integers, strings or booleans."""
-    array = as_array(name, y_true)
+    array = arrays.as_array(name, y_true)
     if array.dtype.kind == "c":
         refuse(f"{name} must hold class labels", got="complex numbers", hint="Complex data not supported")
     if array.ndim == 2 and array.shape[1] == 1:
@@ -98,7 +70,7 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
             hint = "Drop the rows without a label." if np.isnan(array[at]) else hint
             raise ValueError(
                 f"{name} must hold class labels: integers, strings or booleans; got {array[at]} at index {at}"
-                f"{more(broken)}. Unknown label type: continuous or NaN. {hint}"
+                f"{arrays.more(broken)}. Unknown label type: continuous or NaN. {hint}"
             )
         return array.astype(np.int64)
     if array.dtype.kind not in "biuUS":
@@ -110,7 +82,7 @@ def _way_out(name: str, array: npt.NDArray[Any]) -> str:
     """Say what to do about labels that are a table: one-hot rows name classes, other zeros and ones are events by column."""
     if not array.ndim:
         return f"Pass a list or an array: list({name}), where it is a view or a generator."
-    is_table = array.ndim == 2 and array.size and array.dtype.kind in NUMERIC
+    is_table = array.ndim == 2 and array.size and array.dtype.kind in arrays.NUMERIC
     if is_table and np.isin(array, (0, 1)).all() and not (array.sum(axis=1) == 1).all():
         return (
             f"Each column of zeros and ones is an event of its own (multilabel): pass one column at a time, "
@@ -130,7 +102,7 @@ def classes_of_score(
     labels: Sequence[Any] | None,
     pos_label: Any = None,
     named: Named = USUAL,
-    remedies: Remedies = row_sums.USUAL,
+    remedies: _rows.Remedies = _rows.USUAL,
 ) -> Labels:
     """The negative and the positive label of one column of probabilities."""
     require_label("pos_label", pos_label)
@@ -150,12 +122,14 @@ def classes_of_score(
     if len(present) > 2:
         must = f"{named.truth} must hold at most two labels when {named.forecast} is one column"
         refuse(
-            must, got=f"{len(present)} ({some(present)})", hint=f"Pass {named.forecast} of shape (n_samples, n_classes)"
+            must,
+            got=f"{len(present)} ({arrays.some(present)})",
+            hint=f"Pass {named.forecast} of shape (n_samples, n_classes)",
         )
     if pos_label is not None:
         negative = [v for v in present.tolist() if v != pos_label]
         if len(negative) == 2:
-            must, got = f"pos_label must be a label in {named.truth}", f"{pos_label!r}, seen {some(present)}"
+            must, got = f"pos_label must be a label in {named.truth}", f"{pos_label!r}, seen {arrays.some(present)}"
             refuse(must, got=got, hint="Pass one seen")
         return np.array([negative[0] if negative else f"not {pos_label}", pos_label], dtype=object)
     seen = set(present.tolist())
@@ -167,13 +141,13 @@ def classes_of_score(
         choices = " or ".join(map(remedies.event.format, names, others))
         must = f"{named.truth} must be 0 and 1 when {named.forecast} is one column"
         hint = "Say which label the probability"
-        refuse(must, got=some(present), hint=f"{hint} speaks of: {choices}")
+        refuse(must, got=arrays.some(present), hint=f"{hint} speaks of: {choices}")
     return np.array([-1, 1])
 
 
 def require_label(name: str, value: object) -> None:
     """Refuse what is no single label; None stands for no label."""
-    if value is not None and not (is_number(value) or isinstance(value, (str, bytes))):
+    if value is not None and not (arrays.is_number(value) or isinstance(value, (str, bytes))):
         must, hint = f"{name} must be one label: an integer, a string or a boolean", "Pass one of the labels"
         refuse(must, got=reprlib.repr(value), hint=hint, error=TypeError)
 
@@ -259,7 +233,7 @@ def classes_of_columns(
     if len(present) != n_classes:
         must = f"{named.truth} must hold as many distinct labels as {named.forecast} has columns, or labels= must name them"
         hint = "Pass labels= in column order"
-        refuse(must, got=f"{len(present)} ({some(present)}) for {n_classes} columns", hint=hint)
+        refuse(must, got=f"{len(present)} ({arrays.some(present)}) for {n_classes} columns", hint=hint)
     return present
 
 
@@ -277,7 +251,7 @@ def classes_of_pair(truth: Labels, predicted: Labels, labels: Sequence[Any] | No
     return np.unique(np.array([*np.unique(truth).tolist(), *np.unique(predicted).tolist()]))
 
 
-def encode(truth: Labels, classes: Labels, name: str = "y_true") -> IntArray:
+def encode(truth: Labels, classes: Labels, name: str = "y_true") -> _rows.IntArray:
     """The column number of each label."""
     if classes.dtype.kind in "iu" and truth.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes))):
         code = truth.astype(np.intp, copy=False)
@@ -291,9 +265,9 @@ def encode(truth: Labels, classes: Labels, name: str = "y_true") -> IntArray:
         strange = classes[code] != truth
     if strange.any():
         row = int(np.argmax(strange))
-        got = f"{truth[row].item()!r} at index {row}{more(strange)}"
+        got = f"{truth[row].item()!r} at index {row}{arrays.more(strange)}"
         hint = "Check labels=, or the column that holds the truth"
-        refuse(f"{name} must be among the classes {some(classes)}", got=got, hint=hint)
+        refuse(f"{name} must be among the classes {arrays.some(classes)}", got=got, hint=hint)
     return code
 
 
@@ -312,11 +286,11 @@ def _plain(name: str, array: npt.NDArray[Any]) -> Labels:
                 f"index {at}. Pass such labels as strings."
             ) from None
     found = [_kind(cell) for cell in cells]
-    odd = next((at for at, cell in enumerate(cells) if absent(cell)), found.index(min(kinds, key=found.count)))
+    odd = next((at for at, cell in enumerate(cells) if arrays.absent(cell)), found.index(min(kinds, key=found.count)))
     hint = "Missing labels cannot be scored: drop these rows, or make all of them strings."
     if name == "labels":
         hint = "Name every class, all by words or all by numbers."
-    if len(kinds) == 1 and not absent(cells[0]):
+    if len(kinds) == 1 and not arrays.absent(cells[0]):
         must, hint = f"{name} must hold integers, strings or booleans", "Convert the labels, such as to strings"
         refuse(must, got=f"{reprlib.repr(cells[0])} ({type(cells[0]).__name__}) at index 0", hint=hint, error=TypeError)
     raise TypeError(
@@ -330,7 +304,7 @@ def _kind(value: object) -> str:
         return "text"
     if isinstance(value, (bool, np.bool_)):
         return "boolean"
-    return "number" if is_number(value) else type(value).__name__
+    return "number" if arrays.is_number(value) else type(value).__name__
 
 
 def _given_classes(labels: Iterable[Any], n_classes: int | None = None) -> Labels:
@@ -401,20 +375,20 @@ class DataOptions(TypedDict, total=False):
     labels: Sequence[Any] | None
     pos_label: Any
     input: Input
-    rows: Rows
+    rows: _rows.Rows
     y_pred: npt.ArrayLike | None
 
 
 def as_problem(
-    y_true: npt.ArrayLike | InBatches,
+    y_true: npt.ArrayLike | _rows.InBatches,
     y_prob: npt.ArrayLike | None = None,
     *,
     column_names: Sequence[Any] | None = None,
     named: Named = USUAL,
-    remedies: Remedies = row_sums.USUAL,
+    remedies: _rows.Remedies = _rows.USUAL,
     all_rows: str = "",
     **data: Unpack[DataOptions],
-) -> Problem:
+) -> _rows.Problem:
     """Labels and a forecast as a problem: one column (1-D) makes it binary, a table makes it a simplex problem.
 
     Labels that are words, each the name of a column of a data frame, say which column is which class. One column with the
@@ -428,9 +402,9 @@ def as_problem(
             f"keywords must be those of the function, or of the data: {', '.join(DataOptions.__annotations__)}; got "
             f"{', '.join(map(repr, unknown))}.{hint} See the function's help."
         )
-    if isinstance(y_true, InBatches):
-        problem: Problem = _of_batches(y_true, ["y_prob"] * (y_prob is not None), data)
-        if all_rows and isinstance(problem, InBatches):
+    if isinstance(y_true, _rows.InBatches):
+        problem: _rows.Problem = _of_batches(y_true, ["y_prob"] * (y_prob is not None), data)
+        if all_rows and isinstance(problem, _rows.InBatches):
             refuse_rows(all_rows)
         return problem
     if y_prob is None:
@@ -440,10 +414,10 @@ def as_problem(
         )
     labels, pos_label, y_pred = data.get("labels"), data.get("pos_label"), data.get("y_pred")
     input, rows = data.get("input", "probability"), data.get("rows", "as-given")
-    truth, array = as_labels(y_true, named.truth), as_array(named.forecast, y_prob)
+    truth, array = as_labels(y_true, named.truth), arrays.as_array(named.forecast, y_prob)
     all_is_well = _is_well(array, input, rows)
-    values: FloatArray = array if all_is_well else finite_numbers(named.forecast, array, y_prob)
-    names = columns_of(y_prob) if column_names is None else column_names
+    values: arrays.FloatArray = array if all_is_well else finite_numbers(named.forecast, array, y_prob)
+    names = arrays.columns_of(y_prob) if column_names is None else column_names
     if len(truth) != len(values):
         must = f"{named.truth} and {named.forecast} must have the same number of rows"
         several = "Transpose a table whose columns are rows; pass several forecasts as a dict, {'a': p, 'b': q}"
@@ -453,30 +427,43 @@ def as_problem(
         _require_pair(values, pos_label, named)
     weights = as_weights(data.get("sample_weight"), len(truth), named.weight)
     kept = slice(None) if weights.is_unit or weights.values.all() else weights.values > 0
-    weights = weights if isinstance(kept, slice) else Weights(weights.values[kept])
+    weights = weights if isinstance(kept, slice) else _rows.Weights(weights.values[kept])
     if not all_is_well:
         values = declared(values, input=input, rows=rows, name=named.forecast, remedies=remedies)
-    precision = precision_of(array, input, rows)
+    precision = _rows.precision_of(array, input, rows)
     if values.ndim == 1:
         logit = values.astype(np.float64, copy=False)[kept] if input == "logit" else None
-        score = values.astype(np.float64, copy=False)[kept] if logit is None else links.score_of_logit(logit)
+        score = values.astype(np.float64, copy=False)[kept] if logit is None else arrays.score_of_logit(logit)
         if y_pred is not None:
             outcome, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
             classes, name = OF_A_PAIR, ""
         else:
             classes = classes_of_score(truth, labels=labels, pos_label=pos_label, named=named, remedies=remedies)
             outcome, predicted, name = (truth == classes[1])[kept], None, f"class {classes[1]}"
-        return BinaryProblem(
+        return _rows.BinaryProblem(
             score, outcome, weights, 1.0, name, classes, logit=logit, predicted=predicted, precision=precision
         )
     classes = classes_of_columns(truth, values.shape[1], labels, names, named)
     code = encode(truth, classes, named.truth)
-    forecast = Forecast(values.astype(precision, copy=False)[kept], input == "logit")
-    problem = SimplexProblem(forecast, code[kept], weights, classes)
+    forecast = _rows.Forecast(values.astype(precision, copy=False)[kept], input == "logit")
+    problem = _rows.SimplexProblem(forecast, code[kept], weights, classes)
     return problem if pos_label is None else _with_event_last(problem, pos_label, named)
 
 
-def _of_batches(predictions: InBatches, said: list[str], data: DataOptions) -> Problem:
+def as_problems(y_true: Any, y_prob: Any, data: Any, unnamed: str = "forecast") -> dict[str, _rows.Problem]:
+    """Each of several forecasts, a dict by their names, as a problem; a single one may have no name."""
+    forecasts = by_name(y_prob, unnamed)
+    some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
+    distinct_names("forecasts", forecasts)
+    called = {name: Named(forecast=f"y_prob[{name!r}]") if forecasts is y_prob else USUAL for name in forecasts}
+    remedies = _rows.OF_SEVERAL if len(forecasts) > 1 else _rows.USUAL
+    return {
+        str(name): as_problem(y_true, one, named=called[name], remedies=remedies, **data)
+        for name, one in forecasts.items()
+    }
+
+
+def _of_batches(predictions: _rows.InBatches, said: list[str], data: DataOptions) -> _rows.Problem:
     """Return the problem of rows that are read in batches, which know all that there is to say of them."""
     usual = {"input": "probability", "rows": "as-given"}
     said += [name for name, value in data.items() if value is not None and (name not in usual or value != usual[name])]
@@ -500,16 +487,16 @@ def refuse_rows(what: str = "this") -> NoReturn:
     refuse(f"{what} needs all rows in memory", got=got, hint=f"Take a sample, {SAMPLED}, or leave it out")
 
 
-def _is_well(array: npt.NDArray[Any], input: Input, rows: Rows) -> bool:
+def _is_well(array: npt.NDArray[Any], input: Input, rows: _rows.Rows) -> bool:
     """Whether a single pass shows that the numbers are as declared; False leaves it open."""
     if not (isinstance(input, str) and isinstance(rows, str) and rows == "as-given") or array.shape[1:] == (1,):
         return False
     if input == "logit":
-        return are_within(array, -MOST_LOGIT, MOST_LOGIT)
-    return input == "probability" and are_within(array, 0.0, 1.0, row_sums.SUM_TOLERANCE)
+        return arrays.are_within(array, -MOST_LOGIT, MOST_LOGIT)
+    return input == "probability" and arrays.are_within(array, 0.0, 1.0, _rows.SUM_TOLERANCE)
 
 
-def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> SimplexProblem:
+def _with_event_last(problem: _rows.SimplexProblem, pos_label: Any, named: Named) -> _rows.SimplexProblem:
     """Put the column of the event second, where two columns speak."""
     classes = problem.classes.tolist()
     if len(classes) > 2:
@@ -522,11 +509,11 @@ def _with_event_last(problem: SimplexProblem, pos_label: Any, named: Named) -> S
     if pos_label == classes[1]:
         return problem
     of = problem.forecast
-    forecast = Forecast(np.ascontiguousarray(of.values[:, ::-1]), of.is_logit, of.precision)
-    return SimplexProblem(forecast, 1 - problem.label, problem.weights, problem.classes[::-1])
+    forecast = _rows.Forecast(np.ascontiguousarray(of.values[:, ::-1]), of.is_logit, of.precision)
+    return _rows.SimplexProblem(forecast, 1 - problem.label, problem.weights, problem.classes[::-1])
 
 
-def _require_pair(values: FloatArray, pos_label: Any, named: Named) -> None:
+def _require_pair(values: arrays.FloatArray, pos_label: Any, named: Named) -> None:
     """Refuse what cannot stand beside predicted classes."""
     if values.ndim != 1:
         got = f"shape {values.shape}"
@@ -538,8 +525,8 @@ def _require_pair(values: FloatArray, pos_label: Any, named: Named) -> None:
 
 
 def _pair(
-    truth: Labels, predicted: Labels, kept: slice | BoolArray, labels: Sequence[Any] | None, named: Named
-) -> tuple[BoolArray, Predicted]:
+    truth: Labels, predicted: Labels, kept: slice | _rows.BoolArray, labels: Sequence[Any] | None, named: Named
+) -> tuple[_rows.BoolArray, _rows.Predicted]:
     """Whether the predicted class is the true one, and which it is, of the rows that are kept."""
     if len(truth) != len(predicted):
         must = f"{named.truth} and y_pred must have the same number of rows"
@@ -548,59 +535,59 @@ def _pair(
         truth, predicted, kept = truth[kept], predicted[kept], slice(None)
     classes = classes_of_pair(truth, predicted, labels, named)
     label, code = encode(truth, classes, named.truth), encode(predicted, classes, "y_pred")
-    return (label == code)[kept], Predicted(code[kept], classes)
+    return (label == code)[kept], _rows.Predicted(code[kept], classes)
 
 
 # Forecasts and weights
 
 
 def declared(
-    values: FloatArray,
+    values: arrays.FloatArray,
     *,
     input: Input,
-    rows: Rows = "as-given",
+    rows: _rows.Rows = "as-given",
     name: str = "y_prob",
-    remedies: Remedies = row_sums.USUAL,
-) -> FloatArray:
+    remedies: _rows.Remedies = _rows.USUAL,
+) -> arrays.FloatArray:
     """Return one column or a table of numbers that are probabilities, or logits that can be squared; or refuse them."""
     if not (is_word(input, "probability") or is_word(input, "logit")):
         raise ValueError(f"input must be 'probability' or 'logit'; got {input!r}. Say what y_prob holds.")
-    if row_sums.one_of(rows) == "percent" and input == "logit":
+    if _rows.one_of(rows) == "percent" and input == "logit":
         hint = "Logits are no percent: leave one out"
         refuse("rows must not be 'percent' where input='logit'", got="both", hint=hint)
     if values.ndim == 2 and values.shape[1] < 2:
         must, hint = f"{name} must have at least 2 columns when it is a table", "Pass the column itself, of shape"
         refuse(must, got="1", hint=f"{hint} (n_samples,)")
     if input == "probability":
-        return row_sums.as_probabilities(name, values, rows, remedies)
+        return _rows.as_probabilities(name, values, rows, remedies)
     if max(values.max(), -values.min()) > MOST_LOGIT:
-        where = first(np.abs(values) > MOST_LOGIT)
+        where = arrays.first(np.abs(values) > MOST_LOGIT)
         must = f"logits in {name} must be at most {MOST_LOGIT:g} in size"
-        refuse(must, got=f"{values[where]:g} at index {index(where)}", hint="Divide them all by one number")
+        refuse(must, got=f"{values[where]:g} at index {arrays.index(where)}", hint="Divide them all by one number")
     return values
 
 
-def as_forecast(values: FloatArray, *, input: Input, **said: Any) -> Forecast:
+def as_forecast(values: arrays.FloatArray, *, input: Input, **said: Any) -> _rows.Forecast:
     """Probabilities whose rows sum to one, or logits; one column stands for itself and its complement."""
     found, is_logit = declared(values, input=input, **said), input == "logit"
-    return Forecast(found, is_logit) if found.ndim == 2 else two_columns(found, is_logit=is_logit)
+    return _rows.Forecast(found, is_logit) if found.ndim == 2 else _rows.two_columns(found, is_logit=is_logit)
 
 
-def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_weight") -> Weights:
+def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_weight") -> _rows.Weights:
     """Weights of ``n`` rows; one each by default."""
     if sample_weight is None:
-        return Weights.one_each(n)
-    given = as_array(name, sample_weight)
+        return _rows.Weights.one_each(n)
+    given = arrays.as_array(name, sample_weight)
     require(given.shape == (n,), f"{name} must have shape ({n},)", got=f"{given.shape}", hint="Pass one weight a row")
     weight = finite_numbers(name, given, sample_weight)
     if weight.min() < 0:
-        got = f"{weight.min():g} at index {int(np.argmin(weight))}{more(weight < 0)}"
+        got = f"{weight.min():g} at index {int(np.argmin(weight))}{arrays.more(weight < 0)}"
         refuse(f"{name} must not be negative", got=got, hint="Remove the rows you do not want to count")
     if not float(weight.sum()) <= MOST_WEIGHT:
         must, hint = f"{name} must have a sum of at most {MOST_WEIGHT:g}", "Divide the weights by their largest"
         refuse(must, given="it is more", hint=hint)
     require(weight.any(), f"{name} must have a positive sum", got="only zeros", hint="Give some row a weight")
     if (tiny := (weight > 0) & (weight < LEAST_WEIGHT)).any():
-        got = f"{weight[tiny][0]:g} at index {int(np.argmax(tiny))}{more(tiny)}"
+        got = f"{weight[tiny][0]:g} at index {int(np.argmax(tiny))}{arrays.more(tiny)}"
         refuse(f"{name} must be 0 or at least {LEAST_WEIGHT:g}", got=got, hint="Multiply the weights by one number")
-    return Weights(weight)
+    return _rows.Weights(weight)

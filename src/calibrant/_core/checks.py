@@ -1,9 +1,4 @@
-"""Proper scores of the probability of one event: a forecaster minimises them on average by giving the believed probability.
-
-A score is a function of (probability, outcome), arrays of one shape with outcomes 0 and 1; the lower the better.
-"""
-
-from __future__ import annotations
+"""Parameters as people pass them: words, numbers, errors of four parts; the one warning, progress, scores of one event."""
 
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
@@ -17,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core import arrays
+from calibrant.exceptions import CalibrationWarning as CalibrationWarning
+from calibrant.exceptions import warn as warn
 
 # Words as people write them: "ECE", "top_label_ece" and "Top label ECE" are one; and the nearest words to one unknown
 

@@ -1,7 +1,5 @@
 """The checksum of a document that JSON can hold: whoever reads it knows that it is as it was written."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Where a name is that was asked of the wrong package: in another package of ours, or under another name."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json

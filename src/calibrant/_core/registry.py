@@ -4,8 +4,6 @@ A thing declares itself where it is defined, with the `declare` decorator, a met
 second list: `entries` imports the home of a kind, and what stands there is what there is.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What results share: read-only arrays, data frames, pictures and short representations, all from declared fields."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal

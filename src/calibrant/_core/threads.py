@@ -1,7 +1,5 @@
 """Work that threads do side by side or one of them ahead, and when compiled loops are worth loading."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import deque

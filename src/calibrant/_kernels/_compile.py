@@ -1,7 +1,5 @@
 """How a kernel is compiled, and the arrays that it takes. The machine code is cached where a place to write to can be found."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast

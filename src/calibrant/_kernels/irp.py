@@ -14,8 +14,6 @@ Lines of Algorithm 2 are counted from ``procedure split``, line 1, to the end of
   no region has such a split. The witnesses of why a candidate failed keep that cheap.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._kernels._compile import kernel

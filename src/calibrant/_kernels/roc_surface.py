@@ -5,8 +5,6 @@ gamma of shape (K,); w is the weight of each row, in a climb over that of its cl
 g is largest, the first k of equal ones. The point of g on the surface is the share of each class k that lies on side k.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._kernels._compile import BoolArray, FloatArray, LongArray, kernel

@@ -1,7 +1,5 @@
 """What the kernels of multi-class isotonic recursive partitioning are given: named arrays. Nothing here loads numba."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Isotonic regression of points that are ordered by a score and by a rank: upper sets are bounded by staircases."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """Sums over bins of equal width, over cells by outcome, and over pairs of rows with one label."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from calibrant._kernels._compile import BoolArray, FloatArray, IntArray, LongArray, kernel

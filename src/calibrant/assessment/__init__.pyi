@@ -3,13 +3,13 @@ from .advice import advise as advise
 from .comparison import compare as compare
 from .comparison import Compared as Compared
 from .comparison import Comparison as Comparison
-from .optimism import optimism_corrected as optimism_corrected
-from .optimism import OptimismCorrected as OptimismCorrected
+from .estimators import optimism_corrected as optimism_corrected
+from .estimators import OptimismCorrected as OptimismCorrected
 from .ranks import mean_ranks as mean_ranks
 from .ranks import MeanRanks as MeanRanks
 from .ranks import plot_mean_ranks as plot_mean_ranks
-from .selection import CalibratorSelector as CalibratorSelector
+from .estimators import CalibratorSelector as CalibratorSelector
 from .table import assess as assess
 from .table import Assessment as Assessment
 from .table import measure as measure
-from .scorer import scorer as scorer
+from .estimators import scorer as scorer

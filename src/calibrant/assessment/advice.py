@@ -13,7 +13,7 @@ from calibrant._core.border import DataOptions, Input, Named, as_problem
 from calibrant._core.checks import require, together, whole
 from calibrant._core.result import Result, Table, shown_rows, under
 from calibrant._core.rows import IntArray, Problem, Weights, as_simplex
-from calibrant.assessment.held_out import IDENTITY, HeldOut, maker_of, summing_to_one
+from calibrant.assessment.compared_rows import IDENTITY, HeldOut, maker_of, summing_to_one
 from calibrant.calibrators.base import Calibrator
 from calibrant.calibrators.classifier import default_of
 from calibrant.calibrators.safe import in_order

@@ -17,11 +17,9 @@ from calibrant._core.arrays import columns_of
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.result import Result, Table, in_columns, under
 from calibrant._core.rows import IntArray, Problem
-from calibrant.assessment.compared_rows import Every, Names, forecasts_of, groups_of, periods_of, samples_of
-from calibrant.assessment.held_out import CandidateRows, CrossValidation, candidates_of, named_calibrators
+from calibrant.assessment import compared_rows
 from calibrant.binning import Binning
 from calibrant.calibrators.base import Calibrator
-from calibrant.exceptions import CalibrationWarning
 from calibrant.lenses import USUAL
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates, metric_named
@@ -284,7 +282,7 @@ def compare(
     overlapping: bool = False,
     paired: bool = True,
     times: npt.ArrayLike | None = None,
-    every: Every | None = None,
+    every: compared_rows.Every | None = None,
     metric: str | Function | Sequence[str | Function] = "nll",
     binning: int | Binning | None = None,
     n_folds: int = 5,
@@ -399,24 +397,24 @@ def compare(
     Comparison(nll: sms, candidates=3, rows=1497)
     """
     checks.resamples(n_resamples, least=2, hint="1000 is usual")
-    metrics, chosen = metrics_of(metric, binning), named_calibrators(calibrators)
+    metrics, chosen = metrics_of(metric, binning), compared_rows.named_calibrators(calibrators)
     checks.require_jobs(n_jobs)
     checks.of_type("memory", memory, (str, os.PathLike, type(None)), "a folder or None", hint="Pass memory='kept'")
-    cv = CrossValidation(n_folds, n_jobs, memory, checks.flag("progress", progress))
+    cv = compared_rows.CrossValidation(n_folds, n_jobs, memory, checks.flag("progress", progress))
     pairing: Pairing = "rows" if checks.flag("paired", paired) else "none"
     unnamed = not isinstance(forecasts, Mapping)
     if times is not None:
         pairing = "periods"
     if pairing == "rows":
-        problems = forecasts_of(y_true, forecasts, data)
+        problems = compared_rows.forecasts_of(y_true, forecasts, data)
     elif pairing == "none":
-        problems = samples_of(y_true, forecasts, data)
+        problems = compared_rows.samples_of(y_true, forecasts, data)
     else:
         must, hint = "forecasts must be one where there are times", "Compare the periods of one after the other"
         checks.require(unnamed, must, got="a dict", hint=hint)
         given: Any = (y_true, forecasts)
         all_rows = as_problem(*given, **data)
-        problems = periods_of(times, every, all_rows, data.get("sample_weight"))
+        problems = compared_rows.periods_of(times, every, all_rows, data.get("sample_weight"))
     hint = "Pass the dates of the rows as times="
     checks.left_out("every", every if times is None else None, "without times", hint=hint)
     hint = "Pass the columns as by="
@@ -428,7 +426,7 @@ def compare(
         names = columns_of(by)
         columns = checks.by_name(by) if names is None else {name: by[name] for name in names}
         first, weight = next(iter(problems.values())), data.get("sample_weight")
-        groups = groups_of(columns, first, weight, overlapping=checks.flag("overlapping", overlapping))
+        groups = compared_rows.groups_of(columns, first, weight, overlapping=checks.flag("overlapping", overlapping))
     level = checks.as_level(level)
     return comparison_of(problems, chosen, metrics, cv, level, n_resamples, as_rng(rng), groups, unnamed, pairing)
 
@@ -447,11 +445,11 @@ def comparison_of(
     problems: Mapping[str, Problem],
     calibrators: Mapping[str, str | Calibrator],
     metrics: Sequence[Metric],
-    cv: CrossValidation,
+    cv: compared_rows.CrossValidation,
     level: float,
     n_resamples: int,
     rng: np.random.Generator,
-    groups: Names | None = None,
+    groups: compared_rows.Names | None = None,
     unnamed: bool = False,
     pairing: Pairing = "rows",
 ) -> Comparison:
@@ -461,9 +459,9 @@ def comparison_of(
     if pairing != "rows":
         _require_of_samples(metric, first, calibrators, groups)
     n_resamples = max(n_resamples, _draws_needed(len(problems) * (1 + len(calibrators)) - 1, level))
-    candidates, groups = candidates_of(problems, calibrators, cv, rng, groups, unnamed)
+    candidates, groups = compared_rows.candidates_of(problems, calibrators, cv, rng, groups, unnamed)
     beside = Beside(metric, level, n_resamples, rng, pairing)
-    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
+    with warnings.catch_warnings(action="ignore", category=checks.CalibrationWarning):
         # Of the forecasts as they are it was said.
         rows = _compared(candidates, beside)
         if pairing == "periods":
@@ -511,7 +509,7 @@ def differences_of(
 ) -> list[Comparison]:
     """Return how problems compare by metrics of these names, a result each; the ECE is that of the notion."""
     found = []
-    with warnings.catch_warnings(action="ignore", category=CalibrationWarning), np.errstate(invalid="ignore"):
+    with warnings.catch_warnings(action="ignore", category=checks.CalibrationWarning), np.errstate(invalid="ignore"):
         # Of each forecast by itself it was said; an infinite loss less another is no number.
         for name in names:
             metric = as_metric(name, binning) if pairing == "rows" else as_metric(OF_SAMPLES.get(name, name), None)
@@ -520,7 +518,7 @@ def differences_of(
                 hint = "Pass one of these, or OneVsRest(...)"
                 of = {key: single_problem(one, as_notion(notion, one), hint) for key, one in problems.items()}
             how = level, max(n_resamples, DRAWS), as_rng(seed)
-            found.append(comparison_of(of, {}, [metric], CrossValidation(5), *how, pairing=pairing))
+            found.append(comparison_of(of, {}, [metric], compared_rows.CrossValidation(5), *how, pairing=pairing))
     return found
 
 
@@ -591,7 +589,7 @@ class Beside(NamedTuple):
         return "value" if self.metric.ideal is None else "distance"
 
 
-def _compared(candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[Compared, ...]:
+def _compared(candidates: Mapping[str, compared_rows.CandidateRows], beside: Beside) -> tuple[Compared, ...]:
     """Return each candidate beside the first, in their order."""
     found: list[Compared] = []
     reference = next(iter(candidates.values())).problem
@@ -614,7 +612,7 @@ def _compared(candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[
     return tuple(_adjusted(found, "pvalue"))
 
 
-def _members(groups: Names, problem: Problem | None) -> dict[str, IntArray]:
+def _members(groups: compared_rows.Names, problem: Problem | None) -> dict[str, IntArray]:
     """Return the places of the rows of each group; of groups that overlap those of few rows are left out."""
     assert problem is not None  # the first candidate is a forecast as it is
     least = FEWEST if groups.shape[1] > 1 else 0
@@ -623,7 +621,7 @@ def _members(groups: Names, problem: Problem | None) -> dict[str, IntArray]:
 
 
 def _figures(
-    candidates: Mapping[str, CandidateRows],
+    candidates: Mapping[str, compared_rows.CandidateRows],
     members: Mapping[str, IntArray],
     metrics: Sequence[Metric],
     resampling: Resampling,
@@ -691,7 +689,9 @@ def _since(rows: tuple[Compared, ...], beside: Beside) -> str:
     return f"The {beside.metric.name} was {first.value:.4g} in {first.name}; {change}."
 
 
-def _choice(rows: tuple[Compared, ...], candidates: Mapping[str, CandidateRows], beside: Beside) -> tuple[str, str]:
+def _choice(
+    rows: tuple[Compared, ...], candidates: Mapping[str, compared_rows.CandidateRows], beside: Beside
+) -> tuple[str, str]:
     """Return the name of the candidate to take, and why."""
     first, metric, level = next(iter(candidates)), beside.metric, beside.level
 

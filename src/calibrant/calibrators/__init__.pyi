@@ -37,6 +37,6 @@ from .parametric import QuadraticScaling as QuadraticScaling
 from .parametric import SplineCalibration as SplineCalibration
 from .safe import SafeCalibrator as SafeCalibrator
 from .scir import SortedCumulativeIsotonic as SortedCumulativeIsotonic
-from .temperature import EnsembleTemperatureScaling as EnsembleTemperatureScaling
-from .temperature import IsotonicTemperatureScaling as IsotonicTemperatureScaling
-from .temperature import TemperatureScaling as TemperatureScaling
+from .parametric import EnsembleTemperatureScaling as EnsembleTemperatureScaling
+from .parametric import IsotonicTemperatureScaling as IsotonicTemperatureScaling
+from .parametric import TemperatureScaling as TemperatureScaling

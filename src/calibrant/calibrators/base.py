@@ -18,25 +18,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_n_features, check_is_fitted, column_or_1d, has_fit_parameter, validate_data
 
 from calibrant._core import arrays as links
+from calibrant._core import checks
 from calibrant._core.arrays import FloatArray, as_array, columns_of
 from calibrant._core.border import SAMPLED, Input, as_forecast, as_problem, classes_by_name, declared
-from calibrant._core.checks import (
-    as_numbers,
-    choice,
-    flag,
-    is_word,
-    number,
-    numbers,
-    of_type,
-    refuse,
-    require,
-    source,
-    whole,
-)
 from calibrant._core.registry import declare, find
 from calibrant._core.rows import OF_CALIBRATOR, BinaryProblem, Forecast, InBatches, Problem, SimplexProblem, as_simplex
 from calibrant._core.threads import one_blas_thread
-from calibrant.exceptions import warn
 from calibrant.notions import Binary
 from calibrant.sums.reading import M, Predictions, Read, UnreadPart, UnreadSimplex, is_unread
 
@@ -97,15 +84,17 @@ def problem_of_batches(
     """
     must = "y and sample_weight must be left out beside predictions that are read in batches"
     hint = "Say them where they are made: calibrant.predictions(...)"
-    require(all(one is None for one in beside), must, got="both", hint=hint, error=TypeError)
+    checks.require(all(one is None for one in beside), must, got="both", hint=hint, error=TypeError)
     predictions = predictions if predictions.precision == np.float64 else _InDouble(predictions)
     problem, some = predictions.as_problem(), predictions.head()
     is_logit, n_columns = some.is_logit, some.classes.size if some.values.ndim == 2 else 1
     got = f"{input!r} for {'logits' if is_logit else 'probabilities'}"
     hint = f"Pass input={'logit' if is_logit else 'probability'!r}"
-    require(is_logit == (input == "logit"), "input must be that of the predictions", got=got, hint=hint)
+    checks.require(is_logit == (input == "logit"), "input must be that of the predictions", got=got, hint=hint)
     must = f"labels must be those of the predictions, {problem.classes.tolist()}"
-    require(labels is None or list(labels) == problem.classes.tolist(), must, value=labels, hint="Leave them out")
+    checks.require(
+        labels is None or list(labels) == problem.classes.tolist(), must, value=labels, hint="Leave them out"
+    )
     return problem, n_columns
 
 
@@ -152,18 +141,18 @@ def check_parameters(calibrator: Any) -> None:
         value, kind = getattr(calibrator, of.name), declared_types(calibrator.__class__)[of.name]
         kinds = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
         words = [word for one in kinds if get_origin(one) is Literal for word in get_args(one)]
-        if (value is None and NoneType in kinds) or any(is_word(value, word) for word in words):
+        if (value is None and NoneType in kinds) or any(checks.is_word(value, word) for word in words):
             continue
         if np.random.Generator in kinds:
-            source(of.name, value)
+            checks.source(of.name, value)
         elif bool in kinds:
-            flag(of.name, value)
+            checks.flag(of.name, value)
         elif int in kinds:
-            whole(of.name, value, **of.metadata["limits"])
+            checks.whole(of.name, value, **of.metadata["limits"])
         elif float in kinds and not (isinstance(value, str) and len(words) > 1):
-            number(of.name, value, **of.metadata["limits"])
+            checks.number(of.name, value, **of.metadata["limits"])
         else:
-            choice(of.name, value, words, also=" or None" if NoneType in kinds else "")
+            checks.choice(of.name, value, words, also=" or None" if NoneType in kinds else "")
 
 
 @contextmanager
@@ -270,7 +259,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     def _problem_of(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None) -> Problem:
         got = f"{type(self).__name__} requires y to be passed, but the target y is None"
-        require(y is not None, "y must be given", given=got, hint="Pass the class of each row")
+        checks.require(y is not None, "y must be given", given=got, hint="Pass the class of each row")
         values = self._received(X, reset=True)
         truth = column_or_1d(as_array("y_true", y), warn=True)
         return as_problem(
@@ -357,13 +346,13 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
                 continue
             value, words = getattr(self, of.name), of.metadata["shape"].split()
             if not words:
-                number(of.name, value, hint="Fit anew", **of.metadata["limits"])
+                checks.number(of.name, value, hint="Fit anew", **of.metadata["limits"])
                 continue
             parts = [word.partition("+") for word in words]
             shape = [
                 int(a) if a.isdigit() else sizes[a] + int(more or 0) if a in sizes else None for a, _, more in parts
             ]
-            numbers(of.name, value, shape=tuple(shape), **of.metadata["limits"])
+            checks.numbers(of.name, value, shape=tuple(shape), **of.metadata["limits"])
             sizes = dict(zip(words, value.shape, strict=True)) | sizes
 
     @abstractmethod
@@ -384,14 +373,14 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         array = np.asarray(found)
         if array.dtype.kind not in "fiub":
             must = f"the map of {type(self).__name__} must give real numbers"
-            refuse(must, got=f"dtype {array.dtype}", hint=OWN, error=TypeError)
+            checks.refuse(must, got=f"dtype {array.dtype}", hint=OWN, error=TypeError)
         found = array.astype(np.float64, copy=False)
         seen = found[:: max(1, found.size // LOOKED_AT)] if found.shape == shape else found
         if found.shape != shape or (seen.size and not (seen.min() >= -ROUNDING and seen.max() <= 1.0 + ROUNDING)):
             of = f"the map of {type(self).__name__} must"
-            require(found.shape == shape, f"{of} keep the shape {shape}", value=found.shape, hint=OWN)
+            checks.require(found.shape == shape, f"{of} keep the shape {shape}", value=found.shape, hint=OWN)
             wrong = seen[~((seen >= -ROUNDING) & (seen <= 1.0 + ROUNDING))][0]  # NaN is not in the range
-            refuse(f"{of} give probabilities from 0 to 1", got=f"{wrong:g}", hint=OWN)
+            checks.refuse(f"{of} give probabilities from 0 to 1", got=f"{wrong:g}", hint=OWN)
         return found
 
     def _fitted_forecast(self, X: npt.ArrayLike) -> Forecast:
@@ -403,13 +392,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         forecast, wanted = as_forecast(values, input=self.input, remedies=OF_CALIBRATOR), len(self.classes_)
         if forecast.shape[1] != wanted:
             # Tables of other widths were refused by `_received`.
-            refuse(f"y_prob must have {wanted} columns", got="one", hint="Reshape your data to (n_samples, n_classes)")
+            checks.refuse(
+                f"y_prob must have {wanted} columns", got="one", hint="Reshape your data to (n_samples, n_classes)"
+            )
         return forecast
 
     def _received(self, X: npt.ArrayLike, *, reset: bool) -> FloatArray:
         if not reset and not hasattr(self, "classes_"):
             check_is_fitted(self)
-        values = as_numbers("y_prob", X)
+        values = checks.as_numbers("y_prob", X)
         if values.ndim == 1:
             if reset:
                 self.n_features_in_ = 1
@@ -424,21 +415,21 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         if not reset and names is not None:  # numbers are no names to scikit-learn
             known, classes = classes_by_name(self.classes_, list(map(str, names))), self.classes_.tolist()
             must = f"columns of y_prob must be those of the classes {classes}, in this order"
-            require(known in (None, classes), must, value=known, hint="Put them in this order, or pass an array")
+            checks.require(known in (None, classes), must, value=known, hint="Put them in this order, or pass an array")
         return values[:, 0] if values.shape[1] == 1 else values
 
 
 def warn_of_one_class(label: object, n_rows: int) -> None:
     """Say that the rows are of one class."""
     said = f"only the class {label!s} occurs in the {n_rows} calibration rows"
-    warn(f"{said}: the map is fitted all the same, without evidence on other classes. Fit on more rows.")
+    checks.warn(f"{said}: the map is fitted all the same, without evidence on other classes. Fit on more rows.")
 
 
 def warn_unless_certain(what: str, gradient: float, most: float, n_iter: int, n_rows: int, then: str) -> None:
     """Say that a search ended where the gradient is larger than it must be, and what is used all the same."""
     if not gradient <= most:
         said = f"{what} below {most:g}; got {gradient:.2g} after {n_iter} steps on {n_rows} rows"
-        warn(f"{said}. {then}.", ConvergenceWarning)
+        checks.warn(f"{said}. {then}.", ConvergenceWarning)
 
 
 def blocks(forecast: Forecast, size: int) -> Iterator[tuple[slice, Forecast]]:
@@ -496,7 +487,7 @@ class BinaryCalibrator(Calibrator):
         ):
             lost = problem.logit[(problem.logit > HIGHEST_LOGIT) | (problem.logit < LOWEST_LOGIT)]
             if np.unique(lost).size > 1:
-                warn(
+                checks.warn(
                     f"logits above {HIGHEST_LOGIT:g} are one probability to {type(self).__name__}, and so are those below "
                     f"{LOWEST_LOGIT:g}; got {lost.size} of {problem.size}, up to {np.abs(lost).max():g}. Divide them by a "
                     "number, or take a method of log-odds such as PlattScaling."
@@ -505,7 +496,7 @@ class BinaryCalibrator(Calibrator):
 
     def _fit_problem(self, problem: Problem) -> None:
         got, hint = f"{problem.classes.size} classes", f"Say how: ByNotion({type(self).__name__}(), 'class-wise')"
-        require(problem.classes.size == 2, f"{type(self).__name__} maps one score", got=got, hint=hint)
+        checks.require(problem.classes.size == 2, f"{type(self).__name__} maps one score", got=got, hint=hint)
         if isinstance(problem, UnreadSimplex):
             self._fit(UnreadPart(problem, Binary(), 0, one_score))
             for bins in (cells[0].bins for _, cells in problem.fixed[:1]):
@@ -600,7 +591,7 @@ def as_calibrator(calibrator: str | Calibrator) -> Calibrator:
         made: Calibrator = find("calibrator", calibrator).target()
         return made
     hint = "Pass 'temperature', or TemperatureScaling()"
-    of_type("calibrator", calibrator, Calibrator, "a word or a calibrator of calibrant", hint=hint)
+    checks.of_type("calibrator", calibrator, Calibrator, "a word or a calibrator of calibrant", hint=hint)
     copied: Calibrator = clone(calibrator)
     check_parameters(copied)
     return copied
@@ -622,14 +613,16 @@ class OfEstimator(BinaryCalibrator):
         weights = {} if problem.weights.is_unit else {"sample_weight": problem.weight}
         fits = not weights or has_fit_parameter(self.estimator, "sample_weight")
         hint = "Leave sample_weight out, or pass one such as LogisticRegression()"
-        require(fits, "calibrator must be an estimator whose fit takes sample_weight", value=self.estimator, hint=hint)
+        checks.require(
+            fits, "calibrator must be an estimator whose fit takes sample_weight", value=self.estimator, hint=hint
+        )
         self.estimator_ = clone(self.estimator)
         if self.constant_ is None:
             self.estimator_.fit(problem.score[:, None], outcome, **weights)
             gives = hasattr(self.estimator_, "predict_proba") or not hasattr(self.estimator_, "classes_")
             must = "calibrator must be a classifier with predict_proba, or a regressor"
             hint = "Other classifiers give classes and no probabilities: pass one such as LogisticRegression()"
-            require(gives, must, value=self.estimator, hint=hint, error=TypeError)
+            checks.require(gives, must, value=self.estimator, hint=hint, error=TypeError)
 
     def _apply(self, score: FloatArray) -> FloatArray:
         if self.constant_ is not None:
@@ -648,7 +641,7 @@ def as_binary_calibrator(calibrator: str | BinaryCalibrator, *, hint: str) -> Bi
         made = OfEstimator(made)
     must = "calibrator must be a BinaryCalibrator, a map of one score"
     hint = f"Pass an object: {calibrator.__name__}()" if isinstance(calibrator, type) else hint
-    require(isinstance(made, BinaryCalibrator), must, value=calibrator, hint=hint, error=TypeError)
+    checks.require(isinstance(made, BinaryCalibrator), must, value=calibrator, hint=hint, error=TypeError)
     return cast("BinaryCalibrator", made)
 
 
@@ -659,13 +652,13 @@ def tell_of_absent(simplex: SimplexProblem, without_event: list[str]) -> None:
     """Say which classes did not occur, where others did: of a single class every calibrator says it."""
     if is_unread(simplex):
         said = f"no calibration row has the event of {first_names(without_event)}"
-        warn(f"{said}: its map is fitted all the same. Fit on more rows.")
+        checks.warn(f"{said}: its map is fitted all the same. Fit on more rows.")
         return
     seen = np.bincount(simplex.label, minlength=len(simplex.classes)) > 0
     if 1 < seen.sum() < seen.size:
         names = first_names([str(name) for name in simplex.classes[~seen]])
         said = f"no calibration row is of class {names} among {simplex.size}"
-        warn(f"{said}: its map is fitted all the same, on rows without the event. Fit on more rows.")
+        checks.warn(f"{said}: its map is fitted all the same, on rows without the event. Fit on more rows.")
 
 
 def first_names(names: list[str]) -> str:

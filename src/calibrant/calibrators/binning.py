@@ -21,14 +21,7 @@ from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProbl
 from calibrant.binning import Binning, Bins, EqualMass, Partition, as_binning, class_sums, locate, sums_over
 from calibrant.binning.bins import SUMS, Ordered, ends_of_shares
 from calibrant.binning.cells import SimplexBinning, as_simplex_binning
-from calibrant.calibrators.base import (
-    BinaryCalibrator,
-    MulticlassCalibrator,
-    as_binary_calibrator,
-    fitted,
-    method,
-    parameter,
-)
+from calibrant.calibrators import base
 from calibrant.calibrators.parametric import PlattScaling
 from calibrant.sums.reading import cut
 
@@ -38,8 +31,8 @@ from calibrant.sums.reading import cut
 Empty = Literal["midpoint", "interpolate", "base-rate", "identity"]
 
 
-@method("histogram-binning", symbol="HB", source="Zadrozny and Elkan 2001")
-class HistogramBinning(BinaryCalibrator):
+@base.method("histogram-binning", symbol="HB", source="Zadrozny and Elkan 2001")
+class HistogramBinning(base.BinaryCalibrator):
     """Replace a score by the event rate of its bin (histogram binning, empirical binning, HB).
 
     Use it when calibration itself has to be shown: it takes few values, so that the error of each can be bounded. Do not use
@@ -117,15 +110,17 @@ class HistogramBinning(BinaryCalibrator):
     """
 
     binning: int | str | Binning | Sequence[float] = field(default="equal-mass", kw_only=False)
-    empty: Empty = parameter(default="midpoint")
-    smoothing: float = parameter(default=0.0, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
-    interior: bool = parameter(default=False)
-    delta: float = parameter(default=0.0, least=0.0, most=1.0, hint="Pass a small number such as 1e-10, or 0 for none")
-    random_state: int | np.random.Generator | None = parameter(default=0)
-    value_: FloatArray = fitted("n", least=0.0, most=1.0, fewest=1, may_be_nan=True)
-    edges_: FloatArray = fitted("n+1", least=0.0, most=1.0, order="not falling")
-    count_: IntArray = fitted("n", least=0)
-    weighted_: bool = fitted()
+    empty: Empty = base.parameter(default="midpoint")
+    smoothing: float = base.parameter(default=0.0, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
+    interior: bool = base.parameter(default=False)
+    delta: float = base.parameter(
+        default=0.0, least=0.0, most=1.0, hint="Pass a small number such as 1e-10, or 0 for none"
+    )
+    random_state: int | np.random.Generator | None = base.parameter(default=0)
+    value_: FloatArray = base.fitted("n", least=0.0, most=1.0, fewest=1, may_be_nan=True)
+    edges_: FloatArray = base.fitted("n+1", least=0.0, most=1.0, order="not falling")
+    count_: IntArray = base.fitted("n", least=0)
+    weighted_: bool = base.fitted()
 
     def _fit(self, problem: BinaryProblem) -> None:
         bins = cut(problem, _binning(self.binning))
@@ -199,8 +194,8 @@ MOST_SIZES = 10_000
 """Numbers of bins that are tried at most: as many as 1e9 rows ask for."""
 
 
-@method("bbq", symbol="BBQ", source="Naeini, Cooper and Hauskrecht 2015", guarantees={FINITE})
-class BayesianBinning(BinaryCalibrator):
+@base.method("bbq", symbol="BBQ", source="Naeini, Cooper and Hauskrecht 2015", guarantees={FINITE})
+class BayesianBinning(base.BinaryCalibrator):
     """Average histogram binnings of many sizes by their posterior probability (Bayesian binning into quantiles, BBQ).
 
     Use it in place of `HistogramBinning` when the number of bins is a guess: the data choose, and where they leave it open, the
@@ -257,12 +252,12 @@ class BayesianBinning(BinaryCalibrator):
     [0.0, 1.0]
     """
 
-    spread: float = parameter(default=10.0, least=1.0, hint="Pass 10, the authors' choice")
-    prior_rows: float = parameter(default=2.0, least=1e-9, most=1e9, hint="Pass 2, the authors' choice")
-    value_: FloatArray = fitted("n", least=0.0, most=1.0, fewest=1)
-    edges_: FloatArray = fitted("n+1", least=0.0, most=1.0, order="not falling")
-    model_weight_: FloatArray = fitted("m", sum_to_one=True)
-    n_bins_: IntArray = fitted("m", least=1)
+    spread: float = base.parameter(default=10.0, least=1.0, hint="Pass 10, the authors' choice")
+    prior_rows: float = base.parameter(default=2.0, least=1e-9, most=1e9, hint="Pass 2, the authors' choice")
+    value_: FloatArray = base.fitted("n", least=0.0, most=1.0, fewest=1)
+    edges_: FloatArray = base.fitted("n+1", least=0.0, most=1.0, order="not falling")
+    model_weight_: FloatArray = base.fitted("m", sum_to_one=True)
+    n_bins_: IntArray = base.fitted("m", least=1)
 
     def _fit(self, problem: BinaryProblem) -> None:
         ordered = Ordered.of(problem)
@@ -340,8 +335,8 @@ def _average(ordered: Ordered, models: list[_Model]) -> tuple[FloatArray, FloatA
     return edges, np.clip(total, EPSILON, 1.0 - EPSILON)
 
 
-@method("scaling-binning", symbol="SB", source="Kumar et al. 2019", guarantees={FINITE})
-class ScalingBinning(BinaryCalibrator):
+@base.method("scaling-binning", symbol="SB", source="Kumar et al. 2019", guarantees={FINITE})
+class ScalingBinning(base.BinaryCalibrator):
     """Fit a parametric map, then replace its values by their mean in bins of equal mass (scaling-binning).
 
     Use it when the calibration error that is left has to be measured: it takes few values, as `HistogramBinning` does, but
@@ -395,21 +390,21 @@ class ScalingBinning(BinaryCalibrator):
     5
     """
 
-    calibrator: str | BinaryCalibrator | None = field(default=None, kw_only=False)
-    n_bins: int = parameter(default=15, least=1, hint="Pass some 10 to 20")
-    calibrator_: BinaryCalibrator = fitted()
-    value_: FloatArray = fitted("n", least=0.0, most=1.0, fewest=1)
-    edges_: FloatArray = fitted("n+1", least=0.0, most=1.0, order="not falling")
-    count_: IntArray = fitted("n", least=0)
+    calibrator: str | base.BinaryCalibrator | None = field(default=None, kw_only=False)
+    n_bins: int = base.parameter(default=15, least=1, hint="Pass some 10 to 20")
+    calibrator_: base.BinaryCalibrator = base.fitted()
+    value_: FloatArray = base.fitted("n", least=0.0, most=1.0, fewest=1)
+    edges_: FloatArray = base.fitted("n+1", least=0.0, most=1.0, order="not falling")
+    count_: IntArray = base.fitted("n", least=0)
 
     def _fit(self, problem: BinaryProblem) -> None:
         method = PlattScaling() if self.calibrator is None else self.calibrator
-        inner = as_binary_calibrator(method, hint="Pass 'platt', or PlattScaling()")
+        inner = base.as_binary_calibrator(method, hint="Pass 'platt', or PlattScaling()")
         inner._fit_one(problem)
         self.calibrator_ = inner
         # As the rows themselves will be mapped, to the last digit: else one of them could fall in the next bin.
         logit = problem.logit
-        reads_logits = type(inner)._apply_logit is not BinaryCalibrator._apply_logit
+        reads_logits = type(inner)._apply_logit is not base.BinaryCalibrator._apply_logit
         fitted = inner._apply(problem.score) if logit is None or not reads_logits else inner._apply_logit(logit)
         bins = EqualMass(int(self.n_bins))(replace(problem, score=fitted, logit=None))
         # Bins end at observed values: above the highest of them there can be one more, without rows.
@@ -438,8 +433,8 @@ class ScalingBinning(BinaryCalibrator):
 # Canonical binning: histogram binning of whole forecasts
 
 
-@method("canonical-binning", symbol="CB", source="Gupta and Ramdas 2022")
-class CanonicalBinning(MulticlassCalibrator):
+@base.method("canonical-binning", symbol="CB", source="Gupta and Ramdas 2022")
+class CanonicalBinning(base.MulticlassCalibrator):
     """Replace a forecast by the class rates of its cell of the simplex (canonical histogram binning).
 
     Use it when the whole forecast must be calibrated, with a proof. It gives few vectors, each the class rates of the
@@ -497,11 +492,11 @@ class CanonicalBinning(MulticlassCalibrator):
     """
 
     binning: int | str | SimplexBinning = field(default="projection", kw_only=False)
-    interior: bool = parameter(default=True)
-    smoothing: float = parameter(default=0.0, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
-    partition_: Partition = fitted()
-    value_: FloatArray = fitted("n K", sum_to_one=True)
-    count_: IntArray = fitted("n", least=0)
+    interior: bool = base.parameter(default=True)
+    smoothing: float = base.parameter(default=0.0, least=0.0, most=1e15, hint="In rows: 1 is Laplace's choice")
+    partition_: Partition = base.fitted()
+    value_: FloatArray = base.fitted("n K", sum_to_one=True)
+    count_: IntArray = base.fitted("n", least=0)
 
     def cells(self, y_prob: npt.ArrayLike) -> IntArray:
         """Find the cell of each forecast.

@@ -15,13 +15,12 @@ from sklearn.utils.metaestimators import available_if
 
 from calibrant._core.arrays import FloatArray, log_odds_of_logits, score_of_logit
 from calibrant._core.border import Input
-from calibrant._core.checks import require
+from calibrant._core.checks import require, warn
 from calibrant._core.registry import FINITE
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, SimplexProblem, as_simplex, top_column
 from calibrant.binning.bins import PointsPerBin
 from calibrant.calibrators import base
 from calibrant.calibrators.binning import HistogramBinning
-from calibrant.exceptions import warn
 from calibrant.notions import Notion, Part, WithinGroups, as_notion
 from calibrant.sums.reading import UnreadPart, UnreadSimplex
 from calibrant.sums.sums import in_cells

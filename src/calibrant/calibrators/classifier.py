@@ -22,15 +22,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted, has_fit_parameter
 
+from calibrant._core import checks
 from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, log_prob_of_prob, more, prob_of_logit
 from calibrant._core.border import as_labels, as_problem, as_weights
-from calibrant._core.checks import are_words, as_numbers, choice, is_word, refuse, require, require_jobs
 from calibrant._core.rows import Problem, Weights
 from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter, unless_it_fails
 from calibrant.calibrators.by_notion import calibrator_for
+from calibrant.calibrators.parametric import TemperatureScaling
 from calibrant.calibrators.safe import Method
-from calibrant.calibrators.temperature import TemperatureScaling
-from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.fit.folds import copies_of, observed
 
 # What is fitted where no calibrator is named, and what `advise` recommends: one place by classes and rows
@@ -55,7 +54,7 @@ def default_method(n_classes: int, n_rows: float) -> Method:
 
 def default_of(problem: Problem) -> Method:
     """Return what is fitted to a problem where no method is named: copies of a row count as one, as they do in the fit."""
-    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):  # the fit says it
+    with warnings.catch_warnings(action="ignore", category=checks.CalibrationWarning):  # the fit says it
         return default_method(problem.classes.size, observed(problem).weights.rows)
 
 
@@ -68,16 +67,18 @@ def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     must = "groups must have one dimension, a group a row"
-    require(array.ndim == 1, must, got=f"shape {array.shape}", hint="Pass one column")
+    checks.require(array.ndim == 1, must, got=f"shape {array.shape}", hint="Pass one column")
     missing = np.array([absent(cell) or cell != cell for cell in array], dtype=np.bool_)
     if missing.any():
         at = int(np.argmax(missing))
         hint = "Drop these rows, or give each a group of its own"
-        refuse("groups must hold a group for each row", got=f"a missing one at index {at}{more(missing)}", hint=hint)
+        checks.refuse(
+            "groups must hold a group for each row", got=f"a missing one at index {at}{more(missing)}", hint=hint
+        )
     if array.dtype.kind not in "OT":
         return array
     cells = array.tolist()
-    if are_words(cells):
+    if checks.are_words(cells):
         return np.array(cells)
     codes: dict[Any, int] = {}
     return np.array([codes.setdefault(cell, len(codes)) for cell in cells])
@@ -93,7 +94,7 @@ Pooling = Literal["mean", "geometric"]
 def classes_of(estimator: Any) -> npt.NDArray[Any]:
     """Return the classes of a fitted classifier; refuse what is none."""
     must, got = "estimator must be a classifier, which has classes_ when it is fitted", type(estimator).__name__
-    require(hasattr(estimator, "classes_"), must, got=got, hint="Pass one", error=TypeError)
+    checks.require(hasattr(estimator, "classes_"), must, got=got, hint="Pass one", error=TypeError)
     return np.asarray(estimator.classes_)
 
 
@@ -110,7 +111,7 @@ def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatA
         must = f"decision_function must give a value for each of the {len(columns)} classes"
         got = f"{known.shape[1]} of {type(estimator).__name__}, one for each pair"
         hint = "Pass decision_function_shape='ovr', or an estimator with predict_proba"
-        require(not of_pairs and known.shape[1] == len(columns), must, got=got, hint=hint)
+        checks.require(not of_pairs and known.shape[1] == len(columns), must, got=got, hint=hint)
         absent = known.min(axis=1, keepdims=True) - 100.0  # below all others, whatever their scale
     forecast = np.repeat(absent, n_classes, axis=1)
     forecast[:, columns] = known
@@ -118,7 +119,7 @@ def forecast_of(estimator: Any, X: Any, columns: Rows, n_classes: int) -> FloatA
 
 
 def _numbers_of(estimator: Any, method: str, X: Any) -> FloatArray:
-    return as_numbers(f"{method} of {type(estimator).__name__}", getattr(estimator, method)(X))
+    return checks.as_numbers(f"{method} of {type(estimator).__name__}", getattr(estimator, method)(X))
 
 
 def pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:
@@ -195,13 +196,13 @@ def _is_number(cv: Any) -> bool:
 def as_training_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return labels as an array, checked as scikit-learn's classifiers check them."""
     got = "CalibratedClassifier requires y to be passed, but the target y is None"
-    require(y is not None, "y must be given", given=got, hint="Pass the class of each row")
+    checks.require(y is not None, "y must be given", given=got, hint="Pass the class of each row")
     truth: npt.NDArray[Any] = column_or_1d(as_array("y_true", y), warn=True)
     checked = as_labels(truth)
     if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type
         truth = checked
     must = "y must hold numbers or text, as scikit-learn's classifiers do not take bytes"
-    require(truth.dtype.kind != "S", must, value=truth[:1], hint="Pass y.astype(str)")
+    checks.require(truth.dtype.kind != "S", must, value=truth[:1], hint="Pass y.astype(str)")
     check_classification_targets(truth)
     return truth
 
@@ -350,7 +351,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                     metadata = metadata._replace(splitter={"groups": groups})
                 self.classes_ = LabelEncoder().fit(truth).classes_
                 must, hint = "y must hold at least two classes to train a classifier", "Check how the rows were chosen"
-                require(len(self.classes_) >= 2, must, got=f"{len(self.classes_)} (one class or no row)", hint=hint)
+                checks.require(
+                    len(self.classes_) >= 2, must, got=f"{len(self.classes_)} (one class or no row)", hint=hint
+                )
                 self.pairs_ = self._over_folds(X, truth, metadata, grouped=groups is not None)
             first = self.pairs_[0][0]
             for name in ("n_features_in_", "feature_names_in_"):
@@ -421,7 +424,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         must = "predict_top must have one estimator and its calibrator"
         got = f"an ensemble of {len(self.pairs_)}, whose members may predict different classes"
-        require(len(self.pairs_) <= 1, must, got=got, hint="Pass ensemble=False or cv='prefit'")
+        checks.require(len(self.pairs_) <= 1, must, got=got, hint="Pass ensemble=False or cv='prefit'")
         ((estimator, calibrator),) = self.pairs_
         by_label: Any = calibrator
         label, score = by_label.predict_top(self._forecast(estimator, X))
@@ -484,7 +487,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             if has_fit_parameter(estimator, "sample_weight"):
                 fit_params = fit_params | weights.keyword
             elif not any(name.endswith("__sample_weight") for name in fit_params):
-                warn(
+                checks.warn(
                     f"fit of {type(estimator).__name__} takes no sample_weight: only the calibrator uses the weights. "
                     "Weigh the estimator too by scikit-learn's metadata routing, or by a keyword such as step__sample_weight."
                 )
@@ -497,7 +500,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         else:
             splitter = check_cv(self.cv, truth, classifier=True)
         folds = [(row_numbers(a), row_numbers(b)) for a, b in splitter.split(X, truth, **metadata.splitter)]
-        require(folds, "cv must have at least one fold", got="none", hint="Pass cv=5")
+        checks.require(folds, "cv must have at least one fold", got="none", hint="Pass cv=5")
         calls = (delayed(_trained)(self._base(), X, truth, metadata, train) for train, _ in folds)
         models = Parallel(n_jobs=self.n_jobs, return_as="generator")(calls)
         strange, pairs, forecasts, tests = 0, list[Pair](), list[FloatArray](), list[Rows]()
@@ -508,7 +511,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             must = "each fold must hold a row with a weight, of a class in its model's training rows"
             got = f"a fold of {len(test_rows)} rows without one"
             hint = "Use fewer folds, or a splitter that keeps the classes in proportion"
-            require(len(test) and metadata.weights.values[test].any(), must, got=got, hint=hint)
+            checks.require(len(test) and metadata.weights.values[test].any(), must, got=got, hint=hint)
             forecast = self._forecast(estimator, _safe_indexing(X, test))
             if self.ensemble:
                 pairs.append(self._pair(estimator, forecast, truth[test], metadata.weights.part(test)))
@@ -517,7 +520,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 forecasts.append(forecast)
         if strange:
             said = f"{strange} rows are of a class that was absent when their fold's model was trained"
-            warn(f"{said}: they are not used to calibrate. Use fewer folds, or collect more rows of rare classes.")
+            checks.warn(
+                f"{said}: they are not used to calibrate. Use fewer folds, or collect more rows of rare classes."
+            )
         if self.ensemble:
             return pairs
         rows = np.concatenate(tests)
@@ -538,16 +543,16 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         must = "cv must be a number of folds, a splitter or 'prefit'"
-        require(not isinstance(self.cv, str) or self.cv == "prefit", must, value=self.cv, hint="Pass cv=5")
+        checks.require(not isinstance(self.cv, str) or self.cv == "prefit", must, value=self.cv, hint="Pass cv=5")
         check_parameters(self)
-        choice("pooling", self.pooling, ("mean", "geometric"))
-        require_jobs(self.n_jobs)
+        checks.choice("pooling", self.pooling, ("mean", "geometric"))
+        checks.require_jobs(self.n_jobs)
         if self.calibrator is not None:
             as_calibrator(self.calibrator)
 
     def _is_trained(self) -> bool:
         """Whether the estimator is fitted already, and all rows serve one calibrator."""
-        return is_word(self.cv, "prefit") or (isinstance(self.estimator, FrozenEstimator) and not self.ensemble)
+        return checks.is_word(self.cv, "prefit") or (isinstance(self.estimator, FrozenEstimator) and not self.ensemble)
 
     def _base(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator

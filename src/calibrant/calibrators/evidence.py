@@ -19,27 +19,8 @@ from calibrant._core.registry import FINITE, PERMUTED
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
 from calibrant._core.threads import in_order, n_processors
+from calibrant.calibrators import evidence_features
 from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
-from calibrant.calibrators.evidence_features import (
-    LEAST_LOG,
-    MANY_CLASSES,
-    TWO_CLASSES,
-    ClassFeatures,
-    Features,
-    Hinges,
-    LogOddsFeatures,
-    Maps,
-    Model,
-    Normal,
-    Standard,
-    groups_of,
-    measured,
-    model_of,
-    prior_of,
-    rest_of,
-    standard_of,
-    table_groups,
-)
 from calibrant.fit import evidence as laplace
 from calibrant.fit.folds import folds_of, observed
 from calibrant.fit.minimise import Minimum, most_likely_shares
@@ -57,8 +38,8 @@ SMALLEST = 1e-300
 class Posterior:
     """Maps with roots of their A^-1, shape (M, d, d): R with  R R' = A^-1."""
 
-    maps: Maps
-    features: Features
+    maps: evidence_features.Maps
+    features: evidence_features.Features
     roots: FloatArray
 
     def interval(self, z: FloatArray, prob: FloatArray, level: float) -> FloatArray:
@@ -77,7 +58,7 @@ class Posterior:
             yield np.concatenate([one for one, _ in parts]), np.concatenate([variance for _, variance in parts])
 
     def _one(self, number: int, root: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-        alone = Maps(self.maps.shared[[number]], self.maps.own[[number]], np.array([1.0, 0.0]))
+        alone = evidence_features.Maps(self.maps.shared[[number]], self.maps.own[[number]], np.array([1.0, 0.0]))
         q = alone.mixed(z, np.zeros_like(z), self.features)
         return q, self.features.variance(z, q, root)
 
@@ -95,12 +76,12 @@ class Posterior:
 
 def apart(one: FloatArray, other: FloatArray) -> FloatArray:
     """Return differences of probabilities, shape (n, K), from the smaller of each and the rest."""
-    return np.where(other < 0.5, one - other, rest_of(other) - rest_of(one))
+    return np.where(other < 0.5, one - other, evidence_features.rest_of(other) - evidence_features.rest_of(one))
 
 
 def ends(prob: FloatArray, variance: FloatArray, level: float) -> FloatArray:
     """Return the ends of intervals that are symmetric in log-odds, shape (n, K, 2)."""
-    rest = np.maximum(rest_of(prob), SMALLEST)
+    rest = np.maximum(evidence_features.rest_of(prob), SMALLEST)
     prob = np.maximum(prob, SMALLEST)
     log_odds = np.log(prob) - np.log(rest)
     reach = -ndtri(level / 2.0) * np.sqrt(variance) / prob / rest
@@ -162,11 +143,11 @@ class BayesFactor:
     @classmethod
     def of(cls, forecast: Forecast, weight: FloatArray) -> BayesFactor:
         """Measure the features of a forecast."""
-        z = Standard(1.0, 0.0, UNIFORM).of(forecast)
+        z = evidence_features.Standard(1.0, 0.0, UNIFORM).of(forecast)
         prob, n_classes = np.exp(z), z.shape[1]
-        features = measured(z, weight)
+        features = evidence_features.measured(z, weight)
         shared, (table, names) = features.shared(z), features.small_table(z, laplace.MOST_DENSE)
-        groups = TWO_CLASSES if n_classes == 2 else MANY_CLASSES
+        groups = evidence_features.TWO_CLASSES if n_classes == 2 else evidence_features.MANY_CLASSES
         group = np.array([list(groups).index(name) for name in names])
         curvature = laplace.SoftmaxCurvature(prob, weight, shared, table)
         hessian = np.stack([curvature.times(unit) for unit in np.eye(len(names))])
@@ -194,9 +175,9 @@ class BayesFactor:
         return np.concatenate([shared, self.table.pulled(residual).ravel()])
 
 
-def _points(groups: Mapping[str, Normal], n_classes: int) -> FloatArray:
+def _points(groups: Mapping[str, evidence_features.Normal], n_classes: int) -> FloatArray:
     """Return logarithms of precisions, shape (n_points, G), spread evenly over their prior for a forecast of exponent 1."""
-    mean, spread = prior_of(groups, n_classes, 1.0)
+    mean, spread = evidence_features.prior_of(groups, n_classes, 1.0)
     evenly = (np.arange(1, N_PRECISIONS + 1)[:, None] * np.sqrt(PRIMES[: len(groups)])) % 1.0
     return np.asarray(mean + spread * ndtri(evenly))
 
@@ -211,7 +192,7 @@ WITHIN = 1.0 - 1e-6
 """Part of the largest share that keeps a class on top."""
 
 
-def rising(weights: FloatArray, features: Features, n_classes: int) -> FloatArray:
+def rising(weights: FloatArray, features: evidence_features.Features, n_classes: int) -> FloatArray:
     """Return the weights of shared features, shape (S,), made smaller until the score rises in z in every row there can be.
 
     The slope is 1 plus a function that is linear in the weights, so that a part of them always does.
@@ -351,8 +332,8 @@ class EvidenceParts(DrawnResult):
 
 def parts_of(
     groups: Mapping[str, Group],
-    maps: Maps,
-    features: Features,
+    maps: evidence_features.Maps,
+    features: evidence_features.Features,
     classes: npt.NDArray[np.generic],
     posterior: Posterior | None,
     level: float,
@@ -406,7 +387,7 @@ class Pool:
         Fits that are done at a time.
     """
 
-    def __init__(self, model: Model, evidence: laplace.Evidence, path: Sequence[float]) -> None:
+    def __init__(self, model: evidence_features.Model, evidence: laplace.Evidence, path: Sequence[float]) -> None:
         self.logit = logit = model.logit
         self.exact = 0 if logit.rounding == laplace.TwoClasses.rounding else 1 + (logit.size > laplace.MOST_DENSE)
         curvature, free = evidence.look.curvature, np.array([name != FIXED for name in model.names])
@@ -434,7 +415,9 @@ class Pool:
         return [others.at(found.point.x).of_true for found in again]
 
 
-def fast_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem) -> tuple[Pool, FloatArray]:
+def fast_pool(
+    model: evidence_features.Model, evidence: laplace.Evidence, problem: SimplexProblem
+) -> tuple[Pool, FloatArray]:
     """Return one map, with a share of one.
 
     With three classes or more its precisions are those of most evidence, divided by up to e with a thousand rows.
@@ -443,7 +426,9 @@ def fast_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem)
     return Pool(model, evidence, path), np.array([1.0, 0.0])
 
 
-def folds_pool(model: Model, evidence: laplace.Evidence, problem: SimplexProblem) -> tuple[Pool, FloatArray]:
+def folds_pool(
+    model: evidence_features.Model, evidence: laplace.Evidence, problem: SimplexProblem
+) -> tuple[Pool, FloatArray]:
     """Return a path of maps, and their shares and that of the prediction itself that are most likely on held-out rows.
 
     The precisions are those of all rows; the weights of each map are fitted to the rows outside of each fold.
@@ -607,17 +592,19 @@ class EvidenceScaling(MulticlassCalibrator):
         if problem.weights.are_counts and problem.weights.total > MOST_ROWS:
             problem = problem.weighted(np.rint(problem.weight * (MOST_ROWS / problem.weights.total)))
         weight = problem.weight * problem.weights.effective_rows_per_weight
-        standard = standard_of(problem, weight)
+        standard = evidence_features.standard_of(problem, weight)
         z = standard.of(problem.forecast)
         ordered = self._ordered
-        features = measured(z, weight, ordered=ordered)
+        features = evidence_features.measured(z, weight, ordered=ordered)
         self._require_few_weights(features)
 
         def fit(*, ordered: bool) -> tuple[laplace.Evidence, Pool, float, FloatArray, FloatArray]:
             """Fit maps: the evidence, its advantage over the prediction as it is, in nats, weights, and shares."""
-            model = model_of(z, problem.label, weight, features, standard.exponent, ordered=ordered)
+            model = evidence_features.model_of(z, problem.label, weight, features, standard.exponent, ordered=ordered)
             evidence = laplace.most_evident(model.logit, model.group, model.prior)
-            of_true = np.maximum(problem.forecast.log_prob[np.arange(problem.size), problem.label], LEAST_LOG)
+            of_true = np.maximum(
+                problem.forecast.log_prob[np.arange(problem.size), problem.label], evidence_features.LEAST_LOG
+            )
             advantage = float(evidence.log_evidence - weight @ of_true) - 1.0  # the standardisation costs one
             many_rows = z.shape[1] > 2 or problem.weights.effective_rows >= FEW_OF_TWO
             is_cheap = z.size <= MANY_NUMBERS and many_rows
@@ -652,7 +639,10 @@ class EvidenceScaling(MulticlassCalibrator):
     def groups_(self) -> dict[str, Group]:
         """How much of each group of features is used."""
         check_is_fitted(self)
-        names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
+        names, each = (
+            list(evidence_features.groups_of(len(self.classes_), ordered=self._ordered)),
+            self._group_of_each(),
+        )
         found = zip(names, self.log_precision_, self.degrees_of_freedom_, strict=True)
         return {name: Group(float(np.exp(-rho)), float(dof), each.count(name)) for name, rho, dof in found}
 
@@ -719,26 +709,33 @@ class EvidenceScaling(MulticlassCalibrator):
         """Group of each weight."""
         return self._features().groups(ordered=self._ordered)
 
-    def _maps(self) -> Maps:
-        return Maps(self.shared_, self.coef_, self.weights_)
+    def _maps(self) -> evidence_features.Maps:
+        return evidence_features.Maps(self.shared_, self.coef_, self.weights_)
 
     def _posterior(self) -> Posterior:
         """Return the posterior of the weights, if it was kept."""
         must, got = "what intervals are made of must have been kept", "intervals was False when it was fitted"
         require(self.path_.size, must, given=got, hint="Fit EvidenceScaling(intervals=True)")
-        names, each = list(groups_of(len(self.classes_), ordered=self._ordered)), self._group_of_each()
+        names, each = (
+            list(evidence_features.groups_of(len(self.classes_), ordered=self._ordered)),
+            self._group_of_each(),
+        )
         ridges = np.exp(self.path_[:, [names.index(name) for name in each]])
         matrix = unpacked(self.hessian_, ridges.shape[1])
         roots = np.stack([laplace.inverse_root(matrix, ridge).T for ridge in ridges])
         return Posterior(self._maps(), self._features(), roots)
 
-    def _features(self) -> Features:
-        kind = LogOddsFeatures if len(self.classes_) == 2 and not self._ordered else ClassFeatures
-        return kind(self.centre_, self.unit_, Hinges(self.knots_, self.middle_), self.ranks_)
+    def _features(self) -> evidence_features.Features:
+        kind = (
+            evidence_features.LogOddsFeatures
+            if len(self.classes_) == 2 and not self._ordered
+            else evidence_features.ClassFeatures
+        )
+        return kind(self.centre_, self.unit_, evidence_features.Hinges(self.knots_, self.middle_), self.ranks_)
 
     def _standardised(self, forecast: Forecast) -> tuple[FloatArray, FloatArray]:
         """Return standardised log-probabilities, and the prediction itself."""
-        z = Standard(self.exponent_, self.floor_, self.uniform_).of(forecast)
+        z = evidence_features.Standard(self.exponent_, self.floor_, self.uniform_).of(forecast)
         return z, prob_of_scores(forecast.values) if forecast.is_logit else forecast.prob
 
     def _apply(self, forecast: Forecast) -> FloatArray:
@@ -747,7 +744,7 @@ class EvidenceScaling(MulticlassCalibrator):
         if not self.ordered_.size:
             return free
         none = np.empty((len(self.ordered_), z.shape[1], 0))
-        ordered = Maps(self.ordered_, none, self.ordered_weights_).mixed(z, prob, features)
+        ordered = evidence_features.Maps(self.ordered_, none, self.ordered_weights_).mixed(z, prob, features)
         return keeping_top(free, ordered, prob.argmax(axis=1)[:, None] == np.arange(z.shape[1]))
 
     @property
@@ -755,7 +752,7 @@ class EvidenceScaling(MulticlassCalibrator):
         """Whether maps keep the order of classes; of two classes that is to keep the higher one."""
         return self.keep == "order" or (self.keep == "argmax" and len(self.classes_) == 2)
 
-    def _require_few_weights(self, features: Features) -> None:
+    def _require_few_weights(self, features: evidence_features.Features) -> None:
         """Refuse a matrix of second derivatives that is too large to be kept."""
         size = len(features.groups(ordered=self._ordered))
         must = f"intervals must be of at most {laplace.MOST_DENSE} weights"
@@ -770,8 +767,8 @@ class EvidenceScaling(MulticlassCalibrator):
         return super()._sizes() | {
             "c": 2 if n_classes == 2 and not ordered else 2 * n_classes + 2,
             "s": len(self._features().shared_groups),
-            "f": 0 if ordered or n_classes == 2 else len(table_groups(n_classes)[0]),
-            "g": len(groups_of(n_classes, ordered=ordered)),
+            "f": 0 if ordered or n_classes == 2 else len(evidence_features.table_groups(n_classes)[0]),
+            "g": len(evidence_features.groups_of(n_classes, ordered=ordered)),
         }
 
     def _check_loaded(self) -> None:

@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import EPSILON, FloatArray, score_of_logit
-from calibrant._core.checks import choice, number, require, whole
+from calibrant._core.checks import choice, number, require, warn, whole
 from calibrant._core.registry import FINITE, ORDER
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
 from calibrant.binning.bins import Ordered
 from calibrant.binning.cells import MOST_NUMBERS, SplitTree, simplex_grid
 from calibrant.calibrators.base import BinaryCalibrator, MulticlassCalibrator, fitted, method, parameter
 from calibrant.calibrators.isotonic import on_steps
-from calibrant.exceptions import warn
 from calibrant.fit import trees
 from calibrant.fit.isotonic import choose_stage
 

@@ -12,12 +12,11 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import FloatArray, prob_of_scores
-from calibrant._core.checks import numbers, require
+from calibrant._core.checks import numbers, require, warn
 from calibrant._core.registry import FINITE, IDENTITY, PERMUTED
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
 from calibrant.calibrators.base import MOST_COEFFICIENT, MulticlassCalibrator, fitted, method, parameter
-from calibrant.calibrators.temperature import LEAST_TEMPERATURE, TemperatureScaling
-from calibrant.exceptions import warn
+from calibrant.calibrators.parametric import LEAST_TEMPERATURE, TemperatureScaling
 from calibrant.fit.log_loss import Extent, between_classes, blocks, blocks_of_classes, over_rows, softmax_in_place
 from calibrant.fit.minimise import ROUNDING, Minimum, Point, Stop, minimise, newton_step
 from calibrant.sums.reading import is_unread

@@ -12,12 +12,11 @@ import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
 from calibrant._core.arrays import EPSILON, FloatArray, blocks, prob_of_scores
-from calibrant._core.checks import Advance, is_word, progress_bar, require
+from calibrant._core.checks import Advance, is_word, progress_bar, require, warn
 from calibrant._core.registry import ARGMAX, FINITE, HULL, PERMUTED
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, SimplexProblem, Weights
 from calibrant.binning.bins import Ordered
 from calibrant.calibrators.base import MulticlassCalibrator, fitted, method, parameter, warn_unless_certain
-from calibrant.exceptions import warn
 from calibrant.fit.folds import Fold, folds_of
 from calibrant.fit.isotonic import isotonic_fit
 from calibrant.fit.minimise import Point, Stop, bounded_step, minimise, projected
@@ -183,7 +182,7 @@ class Comparisons:
     @classmethod
     def of(cls, cells: Cells, starts: IntArray) -> Comparisons:
         """Count the classes of each row in each block."""
-        from calibrant._kernels import nafir as kernels  # numba loads only where it is needed
+        from calibrant._kernels import isotonic as kernels  # numba loads only where it is needed
 
         of_cell, (n, n_classes), n_blocks = block_of_cell(starts, cells.size), cells.at.shape, starts.size
         ends = np.empty(n, dtype=np.intp)
@@ -235,7 +234,7 @@ class Comparisons:
 
     def shares(self, theta: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return log sum_j C_ij exp(theta_j) of each row, each entry's part in it, and the weight of the parts by block."""
-        from calibrant._kernels.nafir import shares
+        from calibrant._kernels.isotonic import shares
 
         found = np.empty(self.starts.size), np.empty(self.block.size), np.zeros(self.n_blocks)
         shares(self.starts, self.block, self.count, self.weight, theta, *found)
@@ -375,7 +374,7 @@ class _Increments(Point):
 
     def _curvature(self, moves: BoolArray) -> FloatArray:
         """Hessian in the increments that move: blocks between two of them go together."""
-        from calibrant._kernels.nafir import pair_sums  # numba loads only where it is needed
+        from calibrant._kernels.isotonic import pair_sums  # numba loads only where it is needed
 
         rows, group = self.loss.rows, np.append(0, np.cumsum(moves))
         n_groups = int(group[-1]) + 1
@@ -474,7 +473,7 @@ def anneal(
     advance: Advance,
 ) -> tuple[FloatArray, int]:
     """Return the best of the maps visited from theta on, as its logarithm, the highest zero, and how many were tried."""
-    from calibrant._kernels import nafir as annealing  # numba loads only where it is needed
+    from calibrant._kernels import isotonic as annealing  # numba loads only where it is needed
 
     order = np.argsort(rows.block, kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(rows.block, minlength=rows.n_blocks)))

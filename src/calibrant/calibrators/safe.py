@@ -13,15 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from calibrant._core import arrays as links
-from calibrant._core.arrays import FloatArray, is_whole, prob_of_scores, quotients, sum_of_rows
 from calibrant._core.border import Input
-from calibrant._core.checks import require
+from calibrant._core.checks import CalibrationWarning, require, warn
 from calibrant._core.registry import ARGMAX, FINITE, HULL, IDENTITY
 from calibrant._core.rows import Forecast, IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.calibrators.base import Calibrator, as_calibrator, fitted, method, parameter
 from calibrant.calibrators.by_notion import calibrator_for
-from calibrant.calibrators.temperature import TemperatureScaling
-from calibrant.exceptions import CalibrationWarning, warn
+from calibrant.calibrators.parametric import TemperatureScaling
 from calibrant.fit.folds import observed
 from calibrant.fit.minimise import ScalarPoint, Stop, minimise
 
@@ -175,15 +173,15 @@ class SafeCalibrator(Calibrator):
             as_calibrator(self.calibrator)
         state = self.random_state
         must = "random_state must be a whole number from 0 to 2**32 - 1, a RandomState or None"
-        is_kind = is_whole(state) or isinstance(state, np.random.RandomState | None)
+        is_kind = links.is_whole(state) or isinstance(state, np.random.RandomState | None)
         require(is_kind, must, value=state, hint="Pass random_state=0", error=TypeError)
-        require(not is_whole(state) or 0 <= int(state) < 2**32, must, value=state, hint="Pass random_state=0")
+        require(not links.is_whole(state) or 0 <= int(state) < 2**32, must, value=state, hint="Pass random_state=0")
 
     def _fitted(self, problem: Problem) -> Calibrator:
         method = TemperatureScaling() if self.calibrator is None else self.calibrator
         return calibrator_for(method, len(self.classes_))._fit_inside(self, problem)
 
-    def _cross_fitted(self, problem: Problem, counts: IntArray) -> Iterator[tuple[SimplexProblem, FloatArray]]:
+    def _cross_fitted(self, problem: Problem, counts: IntArray) -> Iterator[tuple[SimplexProblem, links.FloatArray]]:
         """Held-out rows with their candidate's forecast, fold by fold."""
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
         unit = problem.weight / counts
@@ -225,8 +223,8 @@ class SafeCalibrator(Calibrator):
         must = f"calibrator_ must take input={self.input!r}"
         require(inner.input == self.input, must, value=inner.input, hint="Fit anew")
 
-    def _map_forecast(self, forecast: Forecast) -> FloatArray:
-        whole = quotients(forecast.prob, sum_of_rows(forecast.prob))
+    def _map_forecast(self, forecast: Forecast) -> links.FloatArray:
+        whole = links.quotients(forecast.prob, links.sum_of_rows(forecast.prob))
         if self.weight_ == self.share_ == 0.0:
             return whole
         candidate = self.calibrator_._map_forecast(forecast)
@@ -255,9 +253,9 @@ class Method(NamedTuple):
         return SafeCalibrator(made) if self.safe else made
 
 
-def pool(forecast: Forecast, candidate: FloatArray, weight: float) -> FloatArray:
+def pool(forecast: Forecast, candidate: links.FloatArray, weight: float) -> links.FloatArray:
     """Return p^(1 - w) c^w, normalised by rows."""
-    return prob_of_scores((1.0 - weight) * forecast.log_prob + weight * links.log_prob_of_prob(candidate))
+    return links.prob_of_scores((1.0 - weight) * forecast.log_prob + weight * links.log_prob_of_prob(candidate))
 
 
 # Folds that depend on what the rows hold, and not on their order
@@ -284,7 +282,7 @@ def in_order(problem: Problem) -> tuple[Problem, IntArray]:
     return problem.at(order[starts], Weights(weight)), weight.astype(np.intp)
 
 
-def _places(column: FloatArray) -> IntArray:
+def _places(column: links.FloatArray) -> IntArray:
     """Number the distinct values of a column in ascending order; values that differ by rounding alone are one."""
     order = np.argsort(column, kind="stable")
     ascending = column[order]
@@ -314,7 +312,7 @@ def folds(counts: IntArray, n_folds: int, rng: np.random.Generator) -> Iterator[
 class _HeldOut:
     """Mean log loss on held-out rows of the pool, as a function of the weight of the candidate, and of a share mixed in."""
 
-    def __init__(self, parts: Iterator[tuple[SimplexProblem, FloatArray]]) -> None:
+    def __init__(self, parts: Iterator[tuple[SimplexProblem, links.FloatArray]]) -> None:
         of_folds = [(p.forecast.log_prob, links.log_prob_of_prob(c), p.label, p.weight) for p, c in parts]
         self.start, candidate, label, self.weight = map(np.concatenate, zip(*of_folds, strict=True))
         self.way, self.share = candidate - self.start, self.weight / self.weight.sum()
@@ -327,7 +325,7 @@ class _HeldOut:
             log_prob = np.log((1.0 - least_share) * np.exp(log_prob) + least_share * np.exp(candidate))
         return -float(self.share @ log_prob)
 
-    def at(self, charge: float, x: FloatArray) -> ScalarPoint:
+    def at(self, charge: float, x: links.FloatArray) -> ScalarPoint:
         """Return the loss with a charge for the weight; its derivatives are the means of E d - d_y and of Var d.
 
         d is the difference of the log-probabilities.
@@ -341,7 +339,7 @@ class _HeldOut:
         """Of the first derivative at 0, if labels follow the predicted probabilities."""
         return float(np.sqrt((Weights(self.weight).of_variance / self.weight.sum() ** 2) @ self._moments(0.0)[2]))
 
-    def _moments(self, weight: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _moments(self, weight: float) -> tuple[links.FloatArray, links.FloatArray, links.FloatArray]:
         """Return the log-probabilities of the pool, and mean and variance of d under them by rows."""
         log_prob = links.log_prob_of_logit(self.start + weight * self.way)
         prob = np.exp(log_prob)

@@ -1,7 +1,5 @@
 """The command line. No mathematics here: files in, calls, tables out."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

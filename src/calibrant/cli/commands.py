@@ -21,7 +21,7 @@ from calibrant._core.registry import HOMES, entries, find
 from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant.assessment.table import FIGURES, MULTICLASS_METRICS, Assessment
 from calibrant.cli import inputs
-from calibrant.decisions.abstaining import risk_threshold
+from calibrant.decisions.curves import risk_threshold
 from calibrant.decisions.thresholds import confusion_table, decide, optimal_threshold
 from calibrant.interop.columns import Values
 from calibrant.interop.tables import words_in, write_table

@@ -1,7 +1,5 @@
 """Commands that compare, advise and report: of forecasts, and of calibrators."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 import warnings
@@ -14,19 +12,17 @@ from typing import Any
 import numpy as np
 
 from calibrant._core.arrays import FloatArray
-from calibrant._core.checks import as_level, left_out, refuse, require
+from calibrant._core.checks import CalibrationWarning, as_level, left_out, refuse, require
 from calibrant._core.result import shown_rows
 from calibrant._core.rows import IntArray, Problem
+from calibrant.assessment import compared_rows
 from calibrant.assessment.advice import Advice, advise
-from calibrant.assessment.compared_rows import groups_of, periods_of, require_same_classes
 from calibrant.assessment.comparison import Comparison, Pairing, compare, comparison_of, differences_of, metrics_of
-from calibrant.assessment.held_out import CrossValidation, maker_of, named_calibrators
 from calibrant.assessment.table import Assessment, assess
-from calibrant.calibrators.temperature import TemperatureScaling
+from calibrant.calibrators.parametric import TemperatureScaling
 from calibrant.cli import inputs
 from calibrant.cli.commands import OF_A_CANDIDATE, end_of, gates_told, parse_gate
 from calibrant.datasets import load_digits_forecast
-from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.columns import FileTable
 from calibrant.interop.save import load_calibrator
 from calibrant.interop.tables import in_one_text, select, select_one, words_in
@@ -123,9 +119,11 @@ def _different_rows(first: inputs.Forecast, other: inputs.Forecast) -> str:
 
 def run_compare(asked: Namespace) -> int:
     """Print the candidates from the best to the worst, and which to take."""
-    calibrators = named_calibrators([word.strip() for word in (asked.calibrators or "").split(",") if word.strip()])
+    calibrators = compared_rows.named_calibrators(
+        [word.strip() for word in (asked.calibrators or "").split(",") if word.strip()]
+    )
     for one in calibrators.values():
-        maker_of(one)  # before anything is read
+        compared_rows.maker_of(one)  # before anything is read
     if asked.report:
         require_free(Path(asked.report), force=asked.force, inputs=asked.files, endings=PAGES)
     cut = None if asked.bins is None and asked.binning is None else inputs.binning_of(asked)
@@ -141,7 +139,7 @@ def run_compare(asked: Namespace) -> int:
         problems, pairing = _periods(asked, named), "periods"
     else:
         problems = {name: forecast.problem() for name, forecast in named.items()}
-        require_same_classes(problems)
+        compared_rows.require_same_classes(problems)
         if said := "" if asked.id else _samples_said(named):
             pairing = "none"
             inputs.note(f"{said}: they are compared as independent samples (the same rows are matched by --id)")
@@ -165,7 +163,7 @@ def run_compare(asked: Namespace) -> int:
     for name, problem in problems.items():
         metrics[0].warn_impossible(problem, name)
     draws, rng = max(2, asked.resamples), as_rng(asked.seed)
-    cv = CrossValidation(asked.folds, asked.jobs, asked.memory, sys.stderr.isatty())
+    cv = compared_rows.CrossValidation(asked.folds, asked.jobs, asked.memory, sys.stderr.isatty())
     found = comparison_of(problems, calibrators, metrics, cv, level, draws, rng, groups, pairing=pairing)
     failed = [gate.fails_for([one for one in found.candidates if one.name != found.first]) for gate in gates]
     if asked.report:
@@ -198,7 +196,7 @@ def _groups(
             if differ := int((_telling(forecast.table, column)[rows[name]] != of_first[column]).sum()):
                 said = f"{name} has another {column} than {first} in {differ} of {len(rows[first])} rows"
                 inputs.note(f"{said}: the groups are those of {first}")
-    return groups_of(of_first, problems[first], None, overlapping=asked.overlapping)
+    return compared_rows.groups_of(of_first, problems[first], None, overlapping=asked.overlapping)
 
 
 def _telling(table: FileTable, column: str) -> Any:
@@ -219,7 +217,7 @@ def _periods(asked: Namespace, named: dict[str, inputs.Forecast]) -> dict[str, P
     must, hint = f"{column} of {forecast.file} must have a value in each row", "Fill it, or leave these rows out"
     require(all(cells), must, got=f"{cells.count('')} empty", hint=hint)
     times = _telling(forecast.table, column)[_kept(forecast)]
-    return periods_of(times, asked.every, forecast.problem())
+    return compared_rows.periods_of(times, asked.every, forecast.problem())
 
 
 def _samples_said(named: dict[str, inputs.Forecast]) -> str:

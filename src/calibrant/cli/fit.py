@@ -1,7 +1,5 @@
 """`calibrant fit`, from a calibration set to a calibrator in a file, and `calibrant apply`, to calibrated predictions."""
 
-from __future__ import annotations
-
 import json
 import sys
 from argparse import Namespace

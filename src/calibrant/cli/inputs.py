@@ -28,19 +28,11 @@ from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities, precision_of
 from calibrant.assessment.table import Assessment, assess, default_metrics
 from calibrant.binning import EqualWidth
+from calibrant.interop import tables
 from calibrant.interop.arrow_batches import Chosen, Columns, labels_as_read
 from calibrant.interop.columns import Column, FileTable, Text, Understood, Values, has_arrow, is_figure, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.sources import Files, OfColumns
-from calibrant.interop.tables import (
-    ForecastTable,
-    choose_columns,
-    forecast_in,
-    in_one_text,
-    read_table,
-    select_one,
-    words_in,
-)
 from calibrant.interop.writing import STREAMED, is_pattern
 from calibrant.metrics.kinds import is_of_sums, metric_named
 from calibrant.significance.differences import warn_if_training_rows
@@ -56,7 +48,7 @@ MOST_BINS = 10_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Forecast(ForecastTable):
+class Forecast(tables.ForecastTable):
     """A forecast read from a file, and what the words of a command, ``asked``, say of it.
 
     Of a sample ``is_checked``: its probabilities are no percent any more, and sum to one.
@@ -67,10 +59,10 @@ class Forecast(ForecastTable):
     left_out: ClassVar[tuple[int, int]] = (0, 0)
 
     @classmethod
-    def of(cls, table: ForecastTable, asked: Namespace) -> Forecast:
+    def of(cls, table: tables.ForecastTable, asked: Namespace) -> Forecast:
         """Return the forecast of a table; what was guessed of it is said."""
         say_guess(table.file, table.guessed)
-        return cls(**{field.name: getattr(table, field.name) for field in fields(ForecastTable)}, asked=asked)
+        return cls(**{field.name: getattr(table, field.name) for field in fields(tables.ForecastTable)}, asked=asked)
 
     @cached_property
     def values(self) -> Any:
@@ -90,7 +82,7 @@ class Forecast(ForecastTable):
         """The weights that the command names."""
         if self.asked.weight is None:
             return None
-        return self.table.numbers(select_one(list(self.table), self.asked.weight, "--weight", where=self.file))
+        return self.table.numbers(tables.select_one(list(self.table), self.asked.weight, "--weight", where=self.file))
 
     @cached_property
     def classes(self) -> list[Any] | None:
@@ -191,7 +183,7 @@ class Forecast(ForecastTable):
         else:
             instead = "" if getattr(self.asked, "pos_label", None) is None else " in place of --pos-label"
             what, got = (f"the probability of {names[1]}" for names in (classes, claimed))
-            hint = f"If they are, say --classes {in_one_text(classes)}{instead}"
+            hint = f"If they are, say --classes {tables.in_one_text(classes)}{instead}"
         must = f"the columns of {file} must be {what}, for which {self.asked.calibrator} was fitted"
         raise ValueError(f"{must}; got {got}. {hint}; else fit a calibrator to these columns.")
 
@@ -204,10 +196,10 @@ class Forecast(ForecastTable):
 
     def _classes_named(self) -> list[str]:
         """Return the words of --classes, unless the columns have the names of the same classes in another order."""
-        classes = words_in(self.asked.classes)
+        classes = tables.words_in(self.asked.classes)
         said, written = _plain(classes), _plain(self.class_names or classes)
         if said != written and sorted(said) == sorted(written):
-            turned = in_one_text(self.forecast_columns[written.index(word)] for word in said)
+            turned = tables.in_one_text(self.forecast_columns[written.index(word)] for word in said)
             must = f"--classes must name the columns of {self.file} in their order"
             got = f"{self.asked.classes!r} for the columns {', '.join(self.forecast_columns)}"
             refuse(must, got=got, hint=f"Leave --classes out, or add --{_option(self.input)} {turned}")
@@ -295,7 +287,7 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
     rows, where = rows_named(asked.rows), "standard input" if file == STANDARD_INPUT else file
     path = _of_standard_input() if file == STANDARD_INPUT else file
     try:
-        whole = read_table(path)
+        whole = tables.read_table(path)
     except ValueError as error:
         raise ValueError(str(error).replace(path, where)) from error
     for condition in getattr(asked, "where", None) or ():
@@ -304,7 +296,7 @@ def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Foreca
     n_rows = len(next(iter(table.columns.values())))
     if asked.rows is not None and not range(n_rows)[rows]:
         refuse(f"--rows must leave rows of {where}", got=f"{asked.rows} of {n_rows}", hint="They are counted from 0")
-    found = forecast_in(table, rows=rows, label_optional=label_optional, where=where, **chosen)
+    found = tables.forecast_in(table, rows=rows, label_optional=label_optional, where=where, **chosen)
     return Forecast.of(replace(found, guessed=(*found.guessed, *said)), asked)
 
 
@@ -325,7 +317,7 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
     if match is None:
         hint = "For example 'day >= 2026-10-01'"
         refuse("--where must read COLUMN OP VALUE, with one of < <= > >= = !=", value=condition, hint=hint)
-    name, value = select_one(list(table), match[1], "--where", where=where), match[4]
+    name, value = tables.select_one(list(table), match[1], "--where", where=where), match[4]
     known = table[name]
     numbers = known if known.dtype.kind in "biu" else table.numbers(name)  # all digits, also beyond 2**53
     if is_figure(value) and numbers.dtype.kind in NUMERIC:
@@ -396,13 +388,13 @@ def _answers(table: FileTable, asked: Namespace, where: str) -> tuple[FileTable,
         left_out("--label", asked.label, "beside --correct", hint="Name the column of the labels once")
         if confidence is None:
             refuse("--confidence must stand beside --correct", got="none", hint="Name the column of the confidence")
-        name = chosen["label"] = select_one(list(table), correct, "--correct", where=where)
+        name = chosen["label"] = tables.select_one(list(table), correct, "--correct", where=where)
         column = table.columns[name]
         places[name] = {name: Understood(_are_correct(column.cells(), name, where), column)}
     if confidence is not None:
         for option in ("prob", "logit"):
             left_out(f"--{option}", getattr(asked, option), "beside --confidence", hint="Name the forecast once")
-        name = chosen["prob"] = select_one(list(table), confidence, "--confidence", where=where)
+        name = chosen["prob"] = tables.select_one(list(table), confidence, "--confidence", where=where)
         column = table.columns[name]
         numbers, is_percent = _stated(column, name, where, said=asked.percent)
         if is_percent and not asked.percent:
@@ -572,9 +564,9 @@ def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
     rest = FileTable.of_names(name for name in source.names if name != weight)
-    found = choose_columns(rest, where=source.where, **chosen_columns(asked))
+    found = tables.choose_columns(rest, where=source.where, **chosen_columns(asked))
     if weight is not None:
-        weight = select_one(source.names, weight, "--weight", where=source.where)
+        weight = tables.select_one(source.names, weight, "--weight", where=source.where)
     assert found.label_column is not None
     columns = Columns(found.label_column, found.forecast_columns, weight, found.input, found.guessed)
     truth = FileTable({columns.label: Values(_first_labels(source, columns, where, asked.on_error))})
@@ -617,7 +609,7 @@ def sampled(asked: Namespace, stream: ForecastStream, n: int) -> Forecast:
     if weight is not None:
         columns[weight] = Values(rows["sample_weight"])
     table = FileTable({stream.label_column: Values(rows["y_true"]), **columns})
-    found = Forecast.of(ForecastTable(table, stream.label_column, names, stream.input, (), stream.file), asked)
+    found = Forecast.of(tables.ForecastTable(table, stream.label_column, names, stream.input, (), stream.file), asked)
     found = replace(found, is_checked=True)
     # The last column is that of --pos-label, and perhaps not the last of the file.
     order = names[::-1] if rows["labels"] == _classes_of(found)[::-1] else names

@@ -4,8 +4,6 @@ An option is a line: its name, the word for its value, in brackets what is more 
 brackets begins a group, with its description; of options that are ``either`` of several one may stand.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

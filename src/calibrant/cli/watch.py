@@ -1,7 +1,5 @@
 """`calibrant monitor`: calibration over time, from files in the order of their names, with a state that is continued."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -20,20 +18,12 @@ from calibrant._core.border import as_problem
 from calibrant._core.checks import refuse, require
 from calibrant._core.checksum import checksum_of
 from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_named
+from calibrant.interop import writing
 from calibrant.interop.columns import MISSING, FileTable, Values
 from calibrant.interop.readers import require_found
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, write_rows
-from calibrant.interop.writing import (
-    home_of,
-    local_files,
-    one_at_a_time,
-    require_free,
-    stem_of,
-    warn_of_unread,
-    whole_file,
-)
 from calibrant.monitoring import Monitor, MonitorTable
-from calibrant.monitoring.state import in_order, of_a_state, options_of
+from calibrant.monitoring.monitor import in_order, of_a_state, options_of
 from calibrant.sums.sums import DIGITS
 
 # The files that are watched
@@ -55,15 +45,15 @@ def _files(name: str) -> Iterator[WatchedFile]:
     if "://" in name:
         raise ValueError(f"files to watch must lie on this machine; got {name}. Copy them, or use Monitor in Python.")
     path = Path(name)
-    files = sorted(local_files(path), key=lambda file: in_order(file.as_posix()))
+    files = sorted(writing.local_files(path), key=lambda file: in_order(file.as_posix()))
     if files == [path.absolute()] or not (files or path.is_dir()):
-        yield WatchedFile(name, stem_of(path))
+        yield WatchedFile(name, writing.stem_of(path))
         return
     require_found(name, files)
-    warn_of_unread(name, path)
-    home = home_of(path)
+    writing.warn_of_unread(name, path)
+    home = writing.home_of(path)
     for file in files:
-        yield WatchedFile(os.path.relpath(file), file.relative_to(home).with_name(stem_of(file)).as_posix())
+        yield WatchedFile(os.path.relpath(file), file.relative_to(home).with_name(writing.stem_of(file)).as_posix())
 
 
 def digest_of(path: str, option: str = "") -> str:
@@ -177,11 +167,11 @@ class Watch:
         except ValueError as error:  # sums beyond the largest number, as of a state that somebody changed
             must = f"--state {self.path} must have sums that are finite; some are not"
             raise ValueError(f"{must}. Put back a copy of it, or begin a new one.") from error
-        with one_at_a_time(Path(self.path)):
+        with writing.one_at_a_time(Path(self.path)):
             if self._bytes() != self.before:
                 must = f"--state must stay as it was while a run reads files; another run wrote {self.path}"
                 raise ValueError(f"{must}. Nothing was written; run again.")
-            with whole_file(self.path, force=self.before is not None) as beside:
+            with writing.whole_file(self.path, force=self.before is not None) as beside:
                 beside.write_text(text, encoding="utf-8")
 
     def fails_for(self, group: str, test: str) -> bool:
@@ -351,7 +341,7 @@ def run_monitor(arguments: Namespace) -> int:
     page = None if output is None else _page(output, tables)
     watch.write()
     if output is not None and page is not None:
-        with whole_file(output, force=arguments.force) as beside:
+        with writing.whole_file(output, force=arguments.force) as beside:
             beside.write_text(page, encoding="utf-8")
     if arguments.json:
         print(json_of(document_of(tables)))
@@ -372,7 +362,7 @@ def run_monitor(arguments: Namespace) -> int:
 def _require_places(arguments: Namespace, inputs: list[str], output: Path | None) -> None:
     """Refuse places to write to that are taken, or are read."""
     if arguments.state is not None:
-        require_free(Path(arguments.state), force=True, inputs=inputs)  # it goes on from what stands there
+        writing.require_free(Path(arguments.state), force=True, inputs=inputs)  # it goes on from what stands there
         inputs.append(arguments.state)
     if output is None:
         return
@@ -382,7 +372,7 @@ def _require_places(arguments: Namespace, inputs: list[str], output: Path | None
     if output.suffix.lower() == ".csv" and any(output.resolve().is_relative_to(folder) for folder in folders):
         must = "--output must not be a table in a folder that is watched"
         refuse(must, got=f"{output}, which the next run would read", hint="Choose another folder")
-    require_free(output, force=arguments.force, inputs=inputs, endings=OUTPUTS)
+    writing.require_free(output, force=arguments.force, inputs=inputs, endings=OUTPUTS)
 
 
 def document_of(tables: dict[str, MonitorTable]) -> dict[str, Any]:

@@ -13,11 +13,10 @@ import numpy.typing as npt
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import flag, require, resamples, whole
+from calibrant._core.checks import flag, require, resamples, warn, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
 from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, as_simplex
 from calibrant.binning.bins import Binning, Bins, Unique, as_binning, shown
-from calibrant.exceptions import warn
 from calibrant.lenses import InBins
 from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins, gap, l1
 from calibrant.metrics.estimate import cells, consistent_deviations

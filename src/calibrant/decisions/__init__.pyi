@@ -1,9 +1,9 @@
 from .thresholds import confusion_table as confusion_table
 from .thresholds import ConfusionTable as ConfusionTable
-from .expected_cost import decision_curve as decision_curve
-from .expected_cost import DecisionCurve as DecisionCurve
-from .expected_cost import expected_cost_curve as expected_cost_curve
-from .expected_cost import ExpectedCostCurve as ExpectedCostCurve
+from .curves import decision_curve as decision_curve
+from .curves import DecisionCurve as DecisionCurve
+from .curves import expected_cost_curve as expected_cost_curve
+from .curves import ExpectedCostCurve as ExpectedCostCurve
 from .prior_shift import estimate_prior as estimate_prior
 from .prior_shift import shift_prior as shift_prior
 from .prior_shift import undo_class_weight as undo_class_weight
@@ -11,7 +11,7 @@ from .prior_shift import undo_undersampling as undo_undersampling
 from .thresholds import decide as decide
 from .thresholds import Decisions as Decisions
 from .thresholds import optimal_threshold as optimal_threshold
-from .abstaining import risk_coverage_curve as risk_coverage_curve
-from .abstaining import RiskCoverageCurve as RiskCoverageCurve
-from .abstaining import risk_threshold as risk_threshold
-from .abstaining import RiskThreshold as RiskThreshold
+from .curves import risk_coverage_curve as risk_coverage_curve
+from .curves import RiskCoverageCurve as RiskCoverageCurve
+from .curves import risk_threshold as risk_threshold
+from .curves import RiskThreshold as RiskThreshold

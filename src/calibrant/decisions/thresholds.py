@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calibrant._core.arrays import FloatArray, first, ratio
-from calibrant._core.border import DataOptions, Input, as_problem
-from calibrant._core.checks import are_words, by_name, distinct_names, each, number, require, some, together
+from calibrant._core.border import DataOptions, Input, as_problem, as_problems
+from calibrant._core.checks import are_words, each, number, require, together
 from calibrant._core.result import Result, Table, frame
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Rows, as_simplex
 from calibrant.decisions.prior_shift import as_event_share, classes_of, numbers_of, received
@@ -332,10 +332,7 @@ def named_events(
     data: Any,
 ) -> dict[str, BinaryProblem]:
     """Return the problem of each forecast by its name, each of an event of its own; without a name it is "forecast"."""
-    forecasts = by_name(y_prob, "forecast")
-    some("y_prob", forecasts, "forecast", hint="Pass {'before': p, 'after': q}")
-    distinct_names("forecasts", forecasts)
-    return {str(name): event_of(as_problem(y_true, prob, **data), notion) for name, prob in forecasts.items()}
+    return {name: event_of(problem, notion) for name, problem in as_problems(y_true, y_prob, data).items()}
 
 
 def panel_named(panels: tuple[P, ...], name: str) -> P:

@@ -1,3 +1,1 @@
 """What methods are fitted by: Newton's method, isotonic regression, folds, paths and trees."""
-
-from __future__ import annotations

@@ -6,16 +6,14 @@ table of scores with two decimals or of the leaves of a tree: labels of copies a
 differ as often as those of rows with about the same score do. docs/decisions/0053-copies-of-rows.md has the reasons.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from calibrant._core.arrays import FloatArray, blocks
+from calibrant._core.checks import warn
 from calibrant._core.rows import BinaryProblem, IntArray, SimplexProblem, Weights, as_simplex
-from calibrant.exceptions import warn
 from calibrant.fit.isotonic import isotonic_fit_of
 
 N_FOLDS = 5

@@ -9,8 +9,6 @@ forecast, F of the fit and R of the event rate
 has terms that are never negative.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -17,8 +17,8 @@ from scipy.special import expit, xlogy
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import refuse_rows
+from calibrant._core.checks import warn
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray
-from calibrant.exceptions import warn
 from calibrant.fit.minimise import EPS, DensePoint, Minimum, Stop, minimise, projected
 from calibrant.sums.reading import is_unread
 

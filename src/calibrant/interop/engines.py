@@ -21,10 +21,9 @@ import numpy as np
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input, classes_by_name
-from calibrant._core.checks import choice, flag, left_out, refuse, whole
+from calibrant._core.checks import choice, flag, left_out, refuse, warn, whole
 from calibrant._core.rows import Problem, Rows, one_of
 from calibrant.calibrators.base import Calibrator
-from calibrant.exceptions import warn
 from calibrant.interop import sources
 from calibrant.interop.arrow_batches import Batches, Chosen, Columns, Decoding, Piece, blocks_of, columns_told
 from calibrant.interop.columns import first_line, require_arrow

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._core.checks import choice, distinct_names, list_of_names, of_type, require
-from calibrant._core.graph import CONDITIONS, ELEMENTWISE, Node, in_order
 from calibrant.calibrators.base import Calibrator
-from calibrant.calibrators.graphs import graph_of
+from calibrant.calibrators.graphs import CONDITIONS, ELEMENTWISE, Node, graph_of, in_order
 from calibrant.interop.save import columns_of, parts_of
 
 if TYPE_CHECKING:

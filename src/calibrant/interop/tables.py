@@ -23,8 +23,7 @@ import numpy as np
 
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number
 from calibrant._core.border import Input, as_labels, bare, classes_named
-from calibrant._core.checks import by_name
-from calibrant.exceptions import warn
+from calibrant._core.checks import by_name, warn
 from calibrant.interop.columns import (
     Array,
     Column,

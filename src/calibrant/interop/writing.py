@@ -12,7 +12,7 @@ from shutil import rmtree
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from calibrant.exceptions import warn
+from calibrant._core.checks import warn
 
 # Files of this machine that a path, a folder or a pattern stands for
 

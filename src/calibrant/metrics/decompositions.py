@@ -12,26 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv, ndtri
 
-from calibrant._core import checks
+from calibrant._core import checks, rows
 from calibrant._core.arrays import CLIP, FloatArray
 from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights, refuse_rows
 from calibrant._core.result import Result, frame
-from calibrant._core.rows import (
-    OF_PROBABILITIES,
-    Approximate,
-    BinaryProblem,
-    BoolArray,
-    Forecast,
-    InBatches,
-    IntArray,
-    Problem,
-    SimplexProblem,
-    as_simplex,
-    mean_of,
-)
 from calibrant.binning import Binning, as_binning
 from calibrant.binning.bins import Ordered
-from calibrant.exceptions import warn
 from calibrant.fit.isotonic import Corp, base_rate, corp_terms, isotonic_fit, isotonic_fit_of, overfit_draws
 from calibrant.metrics.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.metrics.kinds import Impossible, LogLoss, MeanLogLoss, MeanOfRows, Own, YProb, YTrue
@@ -44,20 +30,20 @@ from calibrant.sums import RowScore
 # One value a row: what the scores are means of, and what is resampled for their intervals.
 
 
-def hits(problem: SimplexProblem) -> FloatArray:
+def hits(problem: rows.SimplexProblem) -> FloatArray:
     """One where the predicted class is the true one, else zero."""
     if problem.is_of_predictions:
         return problem.label.astype(np.float64)
-    hit: BoolArray = problem.top == problem.label
+    hit: rows.BoolArray = problem.top == problem.label
     return hit.astype(np.float64)
 
 
-def squared_losses(problem: SimplexProblem) -> FloatArray:
+def squared_losses(problem: rows.SimplexProblem) -> FloatArray:
     """Squared distance to the corner of the true class."""
     return problem.forecast.squared_losses(problem)
 
 
-def mean_squared_losses(problem: SimplexProblem) -> FloatArray:
+def mean_squared_losses(problem: rows.SimplexProblem) -> FloatArray:
     """Squared distance divided by the number of classes."""
     return squared_losses(problem) / problem.forecast.shape[1]
 
@@ -74,7 +60,7 @@ class BrierLoss:
         hint = "Leave it out to halve the loss of two classes, as scikit-learn does"
         checks.require(fits, must, value=self.scale_by_half, hint=hint)
 
-    def __call__(self, problem: SimplexProblem) -> FloatArray:
+    def __call__(self, problem: rows.SimplexProblem) -> FloatArray:
         """Return the loss of each row."""
         halved = problem.forecast.shape[1] == 2 if self.scale_by_half == "auto" else self.scale_by_half
         losses = squared_losses(problem)
@@ -283,9 +269,9 @@ def corp_of(ordered: Ordered, score: checks.EventScore) -> Corp:
     best = float(steps.weight @ checks.expected_score(score, steps.rate, steps.rate)) / cells.total
     fit = terms.uncertainty - terms.discrimination
     return Corp(
-        Approximate(terms.score, lowest, highest),
-        Approximate(terms.miscalibration, max(0.0, lowest - fit), highest - best),
-        Approximate(terms.discrimination, terms.discrimination, terms.uncertainty - best),
+        rows.Approximate(terms.score, lowest, highest),
+        rows.Approximate(terms.miscalibration, max(0.0, lowest - fit), highest - best),
+        rows.Approximate(terms.discrimination, terms.discrimination, terms.uncertainty - best),
         terms.uncertainty,
     )
 
@@ -293,7 +279,7 @@ def corp_of(ordered: Ordered, score: checks.EventScore) -> Corp:
 # Proper scores taken apart: how much of a mean score is miscalibration, and how much is left to chance
 
 
-ClassScore = Callable[[FloatArray, IntArray], FloatArray]
+ClassScore = Callable[[FloatArray, rows.IntArray], FloatArray]
 
 SCORES: Mapping[str, MeanOfRows] = {"brier": MeanOfRows("brier", "", "", per_row=squared_losses), "log": NLL}
 
@@ -342,30 +328,30 @@ class Decomposition(Result):
         """
         names, values = zip(*self.terms, strict=True)
         signs, limits = [-1 if name in self.subtracted else 1 for name in names], {}
-        if any(isinstance(value, Approximate) for value in values):
+        if any(isinstance(value, rows.Approximate) for value in values):
             limits = {end: [float(getattr(value, end, value)) for value in values] for end in ("lower", "upper")}
         return frame({"term": names, "sign": signs, "value": list(map(float, values)), **limits}, backend)
 
     def __repr__(self) -> str:
         signs = ["-" if (name in self.subtracted) != (value < 0) else "+" for name, value in self.terms]
         words = [f"{sign} {abs(value):.4g} {name}" for sign, (name, value) in zip(signs, self.terms, strict=True)]
-        found = [v for v in (self.total, *dict(self.terms).values()) if isinstance(v, Approximate)]
+        found = [v for v in (self.total, *dict(self.terms).values()) if isinstance(v, rows.Approximate)]
         note = f"; {max(found, key=lambda value: value.error).note}" if found else ""
         return f"Decomposition({self.score} {self.total:.4g} = {' '.join(words).removeprefix('+ ')}{note})"
 
 
 def mean_over_parts(
     score: str,
-    problem: Problem,
+    problem: rows.Problem,
     notion: NotionLike,
-    terms_of: Callable[[BinaryProblem], Sequence[float]],
+    terms_of: Callable[[rows.BinaryProblem], Sequence[float]],
     names: tuple[str, ...],
     subtracted: tuple[str, ...],
 ) -> Decomposition:
     """Average a score and its terms, which ``terms_of`` gives in this order, over the problems of a notion by their shares."""
     parts = (binary for binary in as_notion(notion, problem).split(problem) if binary.size > 0)
     found = zip(*[[(part.share, term) for term in terms_of(part)] for part in parts], strict=True)
-    total, *terms = [mean_of(each) for each in found]
+    total, *terms = [rows.mean_of(each) for each in found]
     return Decomposition(score, total, tuple(zip(names, terms, strict=True)), subtracted)
 
 
@@ -415,13 +401,13 @@ def calibration_refinement(
     >>> calibration_refinement([0, 0, 0, 1], [[0.9, 0.1]] * 4)
     Decomposition(brier 0.42 = 0.045 calibration + 0.375 refinement)
     """
-    mean, problem = _as_mean(score), as_simplex(as_problem(y_true, y_prob, **data))
+    mean, problem = _as_mean(score), rows.as_simplex(as_problem(y_true, y_prob, **data))
     mean.warn_impossible(problem)
     group, n_classes = same_rows(problem.prob), problem.classes.size
     occurred = np.bincount(group * n_classes + problem.label, problem.weight, (group.max() + 1) * n_classes)
     frequency: FloatArray = occurred.reshape(-1, n_classes) / np.bincount(group, problem.weight)[:, None]
     total = _mean(mean.losses, problem)
-    refinement = _mean(mean.losses, replace(problem, forecast=Forecast(frequency[group])))
+    refinement = _mean(mean.losses, replace(problem, forecast=rows.Forecast(frequency[group])))
     terms = (("calibration", checks.divergence(total, refinement)), ("refinement", refinement))
     return Decomposition(checks.score_name(score), total, terms)
 
@@ -475,19 +461,19 @@ def epistemic_irreducible(
     >>> epistemic_irreducible([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], [0.75, 0.75, 0.75, 0.75])
     Decomposition(brier 0.42 = 0.045 epistemic + 0.375 irreducible + 0 chance)
     """
-    if isinstance(y_true, InBatches):
+    if isinstance(y_true, rows.InBatches):
         refuse_rows("a decomposition by known probabilities")
-    mean, problem = _as_mean(score), as_simplex(as_problem(y_true, y_prob, **data))
+    mean, problem = _as_mean(score), rows.as_simplex(as_problem(y_true, y_prob, **data))
     if data.get("pos_label") is not None and np.ndim(y_prob) == 2:
         # All classes are measured, in the order of the columns of the posterior.
-        problem = as_simplex(as_problem(y_true, y_prob, **(data | DataOptions(pos_label=None))))
+        problem = rows.as_simplex(as_problem(y_true, y_prob, **(data | DataOptions(pos_label=None))))
     mean.warn_impossible(problem)
     values, shape = checks.as_numbers("posterior", posterior), np.shape(y_prob)
     must = f"posterior must have the shape of y_prob, {shape}"
     checks.require(values.shape == shape, must, value=values.shape, hint="Pass a true probability for each")
-    known = as_forecast(values, input="probability", name="posterior", remedies=OF_PROBABILITIES).values
+    known = as_forecast(values, input="probability", name="posterior", remedies=rows.OF_PROBABILITIES).values
     counted = as_weights(data.get("sample_weight"), len(values)).values > 0
-    truth = replace(problem, forecast=Forecast(known[counted]))
+    truth = replace(problem, forecast=rows.Forecast(known[counted]))
     _warn_ruled_out(mean, problem, truth.prob)
     irreducible = _expected(mean.losses, truth, truth.prob)
     epistemic = checks.divergence(_expected(mean.losses, problem, truth.prob), irreducible)
@@ -497,7 +483,7 @@ def epistemic_irreducible(
     return Decomposition(checks.score_name(score), total, terms)
 
 
-def same_rows(table: FloatArray) -> IntArray:
+def same_rows(table: FloatArray) -> rows.IntArray:
     """Number the distinct rows of a table, and return the number of each row."""
     group = np.zeros(len(table), dtype=np.intp)
     for column in table.T:
@@ -513,7 +499,7 @@ def _as_mean(score: str | ClassScore) -> MeanOfRows:
         function = "Pass a function of (probabilities, column numbers of the true classes)"
         return SCORES[checks.choice("score", score, SCORES, also=" or a function", hint=function)]
 
-    def own_losses(problem: SimplexProblem) -> FloatArray:
+    def own_losses(problem: rows.SimplexProblem) -> FloatArray:
         losses = np.asarray(score(problem.prob, problem.label), dtype=np.float64)
         must = f"score must be a function that gives one number for each of the {problem.size} rows"
         hint = "Return an array of shape (n_samples,)"
@@ -523,23 +509,23 @@ def _as_mean(score: str | ClassScore) -> MeanOfRows:
     return MeanOfRows("", "", "", per_row=own_losses)
 
 
-def _warn_ruled_out(mean: MeanOfRows, problem: SimplexProblem, posterior: FloatArray) -> None:
+def _warn_ruled_out(mean: MeanOfRows, problem: rows.SimplexProblem, posterior: FloatArray) -> None:
     """Warn of expected log losses that are infinite unless clipped, whichever class occurred."""
     if mean.impossible(problem) is None or problem.forecast.is_logit:
         return
     if n := int(((problem.prob <= 0) & (posterior > 0)).any(axis=1).sum()):
-        warn(
+        checks.warn(
             "expected log loss is finite only if a forecast rules out no class that can occur; got probability 0 to a "
             f"class that the posterior does not rule out in {n} of {problem.size} rows. Each counts as {CLIP:.1e} in the "
             'epistemic term, which is infinite without that. Compare by score="brier", which is always finite.'
         )
 
 
-def _mean(losses: RowScore, problem: SimplexProblem) -> float:
+def _mean(losses: RowScore, problem: rows.SimplexProblem) -> float:
     return float(np.average(losses(problem), weights=problem.weight))
 
 
-def _expected(losses: RowScore, problem: SimplexProblem, posterior: FloatArray) -> float:
+def _expected(losses: RowScore, problem: rows.SimplexProblem, posterior: FloatArray) -> float:
     """Mean loss if the labels are drawn from the posterior; classes of probability 0 cost nothing."""
     expected = np.zeros(problem.size)
     for column in range(problem.classes.size):
@@ -612,7 +598,7 @@ def corp_decomposition(
     loss, problem = checks.as_event_score(score), as_problem(y_true, y_prob, **data)
     impossible: list[Impossible] = []
 
-    def terms_of(part: BinaryProblem) -> tuple[float, ...]:
+    def terms_of(part: rows.BinaryProblem) -> tuple[float, ...]:
         if loss is checks.event_log_loss:  # of logits it sees the probabilities
             impossible.append(LogLoss().impossible(replace(part, logit=None)))
         return corp_of(Ordered.of(part), loss)
@@ -626,7 +612,7 @@ def corp_decomposition(
 # What is known of each term
 
 
-def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
+def miscalibration_estimate(problem: rows.Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
     """Estimate how much of the squared error recalibration would save."""
     ordered, z = _ordered(problem, notion), float(-ndtri(resampling.level / 2.0))
     value = corp_terms(ordered, checks.squared_error).miscalibration
@@ -652,7 +638,7 @@ def miscalibration_estimate(problem: Problem, resampling: Resampling, notion: No
     )
 
 
-def discrimination_estimate(problem: Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
+def discrimination_estimate(problem: rows.Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
     """Estimate how much better in squared error the calibrated forecast is than none."""
     ordered, z = _ordered(problem, notion), float(-ndtri(resampling.level / 2.0))
     value, base = corp_terms(ordered, checks.squared_error).discrimination, base_rate(ordered)
@@ -671,7 +657,7 @@ def discrimination_estimate(problem: Problem, resampling: Resampling, notion: No
     )
 
 
-def uncertainty_estimate(problem: Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
+def uncertainty_estimate(problem: rows.Problem, resampling: Resampling, notion: NotionLike = None) -> Estimate:
     """Estimate the variance of the outcome, by the exact interval of the event rate (Clopper and Pearson 1934)."""
     ordered = _ordered(problem, notion)
     ends = _variance_bounds(base_rate(ordered), ordered.problem.weights.effective_rows, resampling.level)
@@ -852,7 +838,7 @@ def uncertainty_loss(
 # Sums over the isotonic fit
 
 
-def _ordered(problem: Problem, notion: NotionLike) -> Ordered:
+def _ordered(problem: rows.Problem, notion: NotionLike) -> Ordered:
     """Sort the one problem of a notion."""
     hint = "Pass 'confidence', or look at each class: OneVsRest(0), and so on"
     return Ordered.of(single_problem(problem, as_notion(notion, problem), hint))
@@ -944,7 +930,7 @@ def murphy_decomposition(
     return mean_over_parts("brier", problem, notion, terms_of, MURPHY_TERMS, ("resolution", "within-bin covariance"))
 
 
-def _murphy_terms(problem: BinaryProblem, binning: Binning) -> tuple[float, ...]:
+def _murphy_terms(problem: rows.BinaryProblem, binning: Binning) -> tuple[float, ...]:
     """Return the mean squared error and the terms that it is made of."""
     bins, share = binning(problem), problem.weight / problem.weight.sum()
     held, of_bin = bins.weight > 0, bins.weight / bins.weight.sum()

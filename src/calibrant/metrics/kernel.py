@@ -16,12 +16,11 @@ from scipy.linalg import helmert
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, folded, number
+from calibrant._core.checks import choice, folded, number, warn
 from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Bins
 from calibrant.binning.bins import shown
 from calibrant.binning.cells import SimplexBinning, SimplexGrid, as_simplex_binning
-from calibrant.exceptions import warn
 from calibrant.metrics.bin_losses import Norm, as_norm, debiased_squares
 from calibrant.metrics.estimate import POWER, Cells, Estimate, Resampling, Sizes, least_pvalue_of, pvalue_of
 from calibrant.metrics.kinds import Own, YProb

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from calibrant._core.arrays import CLIP, FloatArray, log_cost
 from calibrant._core.border import DataOptions, as_problem, refuse_rows
-from calibrant._core.checks import number, refuse, require
+from calibrant._core.checks import number, refuse, require, warn
 from calibrant._core.registry import Entry, Kind, entries, find, named, register
 from calibrant._core.rows import (
     Approximate,
@@ -29,7 +29,6 @@ from calibrant._core.rows import (
     log_losses,
 )
 from calibrant.binning import Binning, as_binning
-from calibrant.exceptions import warn
 from calibrant.lenses import InBins, Lens, Size
 from calibrant.metrics import noise
 from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins

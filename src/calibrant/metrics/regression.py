@@ -13,8 +13,8 @@ from scipy.special import expit, ndtr, ndtri
 
 from calibrant._core.arrays import EPSILON, FloatArray
 from calibrant._core.border import DataOptions, as_problem
+from calibrant._core.checks import warn
 from calibrant._core.rows import BinaryProblem, Problem, as_simplex
-from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Recalibration, recalibration_of
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Own

@@ -13,11 +13,11 @@ from scipy.special import ndtri, stdtrit
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem, refuse_rows
+from calibrant._core.checks import warn
 from calibrant._core.result import Record, Result, Table
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, mean_of
 from calibrant.binning.bins import ROUNDING, Ordered
 from calibrant.binning.isotonic import block_starts
-from calibrant.exceptions import warn
 from calibrant.fit.isotonic import isotonic_fit_of
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Own, YProb, YTrue

@@ -28,9 +28,8 @@ from scipy.special import ndtri
 
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import as_numbers, choice, is_word, refuse, require, whole
+from calibrant._core.checks import as_numbers, choice, is_word, refuse, require, warn, whole
 from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
-from calibrant.exceptions import warn
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Own, YProb
 from calibrant.sums.draws import Rng, as_rng

@@ -25,23 +25,15 @@ import calibrant
 from calibrant import drawing
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import by_name, of_type, require
+from calibrant._core.checks import CalibrationWarning, by_name, of_type, require
 from calibrant._core.rows import Problem
 from calibrant.assessment.advice import Advice
 from calibrant.assessment.comparison import ALL_ROWS, Comparison, differences_of
 from calibrant.assessment.table import Assessment, assess, figures_of, heads
 from calibrant.binning import EqualMass, EqualWidth
-from calibrant.curves.reliability import (
-    FEW,
-    ReliabilityCurve,
-    ReliabilityPanel,
-    curve_of,
-    interval_of,
-    reliability_curve,
-)
+from calibrant.curves import reliability
 from calibrant.curves.smooth import SmoothReliabilityCurve, plot_smooth_reliability, smooth_reliability_curve
-from calibrant.decisions.expected_cost import decision_curve
-from calibrant.exceptions import CalibrationWarning
+from calibrant.decisions.curves import decision_curve
 from calibrant.interop.writing import PAGES, require_free, whole_file
 from calibrant.metrics.bin_losses import debiased_squares
 from calibrant.notions import as_notion
@@ -140,7 +132,7 @@ def clinical_section(assessments: Mapping[str, Assessment], rows: Mapping[str, R
 
 def _clinical(
     given: Rows, level: float, n_resamples: int
-) -> tuple[str | None, list[str], dict[str, SmoothReliabilityCurve], ReliabilityPanel]:
+) -> tuple[str | None, list[str], dict[str, SmoothReliabilityCurve], reliability.ReliabilityPanel]:
     """Return the event, the figures as they are printed on its picture, its curves and deciles."""
     own = assess(**given, metrics=list(CLINICAL), level=level, n_resamples=n_resamples)
     cells = {CLINICAL[row.metric]: figures_of(row)[1:3] for row in own.rows}
@@ -153,7 +145,7 @@ def _clinical(
     printed.append(f"{own.n_rows} rows, {panel.bins.outcome_sum.sum() * panel.rows_per_weight:.0f} events")
     smoothers = {"logistic": "logistic", "flexible": "local"}
     smooth = {kind: smooth_reliability_curve(**given, smoother=one, level=level) for kind, one in smoothers.items()}
-    deciles = reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
+    deciles = reliability.reliability_curve(**given, binning=EqualMass(10), level=level).panels[0]
     return own.event, printed, smooth, deciles
 
 
@@ -335,7 +327,7 @@ def summarise(
         "table": _table(assessments),
         "diagrams": _overlays({name: one.curve for name, one in assessments.items()}),
         "clinical": clinical_section(assessments, of_each["clinical"]),
-        "few": FEW,
+        "few": reliability.FEW,
         "classes": classes,
         "class_diagrams": _overlays(of_classes, [line["name"] for line in classes[:MOST_CLASSES]]),
         "references": [text for key, text in REFERENCES.items() if key not in ABOUT_METRICS or key in shown],
@@ -355,13 +347,15 @@ def _ranked(found: Comparison) -> dict[str, Any]:
     return said | {"tables": tables, "names": list(names), "diagrams": diagrams}
 
 
-def _of_groups(found: Comparison, name: str, groups: Sequence[str]) -> ReliabilityCurve:
+def _of_groups(found: Comparison, name: str, groups: Sequence[str]) -> reliability.ReliabilityCurve:
     """Return the reliability of a candidate in groups, a panel each."""
     problem = found.problems[name]
     notion, binning, level = as_notion(None, problem), EqualWidth(15), found.level
-    curves = {group: curve_of(problem.taken(found.members[group]), notion, binning, level) for group in groups}
+    curves = {
+        group: reliability.curve_of(problem.taken(found.members[group]), notion, binning, level) for group in groups
+    }
     panels = tuple(replace(curve.panels[0], name=group) for group, curve in curves.items())
-    return ReliabilityCurve(panels, notion.name, repr(binning), level)
+    return reliability.ReliabilityCurve(panels, notion.name, repr(binning), level)
 
 
 def _assessed(found: Comparison) -> tuple[dict[str, Assessment], list[Comparison], dict[str, Rows]]:
@@ -454,7 +448,9 @@ def _percent(part: float) -> float:
     return round(3.0 + 94.0 * min(max(part, 0.0), 1.0), 2)
 
 
-def _overlays(curves: Mapping[str, ReliabilityCurve], shown: Sequence[str] | None = None) -> list[dict[str, Any]]:
+def _overlays(
+    curves: Mapping[str, reliability.ReliabilityCurve], shown: Sequence[str] | None = None
+) -> list[dict[str, Any]]:
     """Return diagrams: one for each name of a panel, which shows all forecasts that have it."""
     found: dict[str, dict[str, Any]] = {}
     for number, (name, curve) in enumerate(curves.items()):
@@ -467,16 +463,18 @@ def _overlays(curves: Mapping[str, ReliabilityCurve], shown: Sequence[str] | Non
     return sorted(found.values(), key=lambda one: list(shown or found).index(one["name"]))
 
 
-def _panel(panel: ReliabilityPanel, level: float) -> dict[str, Any]:
+def _panel(panel: reliability.ReliabilityPanel, level: float) -> dict[str, Any]:
     """Return the bins of a panel, and those that a line joins: neighbours of enough rows."""
     bins = panel.bins
     columns = {"left": bins.edges[:-1], "right": bins.edges[1:], "lower": panel.lower, "upper": panel.upper}
     columns |= {name: getattr(bins, name) for name in ("count", "mean_prob", "event_rate")}
-    columns |= dict(zip(("low", "high"), interval_of("consistency", bins, panel.rows_per_weight, level), strict=True))
+    columns |= dict(
+        zip(("low", "high"), reliability.interval_of("consistency", bins, panel.rows_per_weight, level), strict=True)
+    )
     each = zip(*columns.values(), strict=True)
     rows: list[dict[str, Any]] = [dict(zip(columns, map(_plain, row), strict=True)) for row in each]
     for row in rows:
-        row["few"] = 0 < row["count"] < FEW
+        row["few"] = 0 < row["count"] < reliability.FEW
     held = groupby((row for row in rows if row["count"]), key=lambda row: row["few"])
     means = {"mean_prob": _plain(panel.mean_prob), "event_rate": _plain(panel.event_rate)}
     return means | {"bins": rows, "joined": [list(group) for few, group in held if not few]}
@@ -496,7 +494,7 @@ def _classes(assessments: Mapping[str, Assessment]) -> list[dict[str, Any]]:
     return sorted(lines.values(), key=lambda line: -line["worst"])
 
 
-def _error(panel: ReliabilityPanel) -> float:
+def _error(panel: reliability.ReliabilityPanel) -> float:
     """Return the root of the mean squared gap without its bias, as the debiased calibration error has it."""
     held, weight = panel.bins.weight > 0, panel.bins.weight
     squares = debiased_squares(panel.bins, panel.rows_per_weight)[held]

@@ -10,8 +10,8 @@ import numpy as np
 
 from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant.assessment.advice import Advice
+from calibrant.assessment.compared_rows import IDENTITY
 from calibrant.assessment.comparison import OF_SAMPLES, Compared, Comparison
-from calibrant.assessment.held_out import IDENTITY
 from calibrant.assessment.table import Assessment
 from calibrant.assessment.verdict import REVERSED, shown_coverage, shown_percent, shown_points
 from calibrant.metrics.estimate import Estimate

@@ -11,14 +11,13 @@ import numpy.typing as npt
 import scipy
 from scipy import special
 
+from calibrant._core import checks
 from calibrant._core.arrays import EXACT, FloatArray, as_array, columns_of
 from calibrant._core.border import DataOptions, Named, as_problem
-from calibrant._core.checks import as_level, choice, fraction, of_type, refuse, require, resamples
 from calibrant._core.registry import declare
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import OF_SEVERAL, BinaryProblem, BoolArray, Forecast, Problem, Weights, as_simplex
 from calibrant.binning import Binning
-from calibrant.exceptions import CalibrationWarning, warn
 from calibrant.metrics.estimate import Sizes, consistent_deviations, resampled_deviations, smoothed_deviations
 from calibrant.metrics.kinds import Difference, Function, LogLoss, Metric, YProb, YTrue, apart, as_metric
 from calibrant.metrics.noise import Residuals
@@ -136,11 +135,11 @@ def paired_difference(
     >>> found.lower < found.difference < found.upper < 0
     True
     """
-    resamples(n_resamples, hint="1000 is usual")
+    checks.resamples(n_resamples, hint="1000 is usual")
     measured, (a, b) = as_metric(metric, binning), pair_of(y_true, prob_a, prob_b, y_true_b, data)
     for name, problem in (("prob_a", a), ("prob_b", b)):
         measured.warn_impossible(problem, name)
-    return difference_of(measured, a, b, as_level(level), n_resamples, as_rng(rng))
+    return difference_of(measured, a, b, checks.as_level(level), n_resamples, as_rng(rng))
 
 
 def pair_of(
@@ -160,15 +159,15 @@ def pair_of(
     b = as_problem(truth, prob_b, column_names=others, named=named, remedies=OF_SEVERAL, **data)
     shapes = [problem.as_given.shape for problem in (a, b)]
     came, hint = f"{shapes[0]} and {shapes[1]}", "Compare forecasts of the same rows and classes"
-    require(shapes[0] == shapes[1], f"{' and '.join(names[:2])} must have one shape", got=came, hint=hint)
+    checks.require(shapes[0] == shapes[1], f"{' and '.join(names[:2])} must have one shape", got=came, hint=hint)
     classes, of_b = a.classes.tolist(), b.classes.tolist()
     if set(classes) == set(of_b) and classes != of_b:
         must = f"the columns of {' and '.join(names[:2])} must be of the classes in one order"
         hint = f"Bring the columns of both in the order {classes}, and pass labels={classes}"
-        refuse(must, got=f"{classes} and {of_b}", hint=hint)
+        checks.refuse(must, got=f"{classes} and {of_b}", hint=hint)
     must, came = f"y_true and {names[2]} must speak of the same classes", f"{classes} and {of_b}"
     hint = "Write both with the same labels, and where one of them lacks a class, pass labels= in column order"
-    require(classes == of_b, must, got=came, hint=hint)
+    checks.require(classes == of_b, must, got=came, hint=hint)
     return a, unless_alike(a, b)
 
 
@@ -186,8 +185,8 @@ def difference_of(
     """Return the difference of a metric of valid problems of the same rows, in their order."""
     must = "y_true must hold at least two rows with a weight for an interval"
     hint = "Pass more rows: one does not say how much the difference varies"
-    require(a.size >= 2 or a.weights.effective_rows >= 2.0, must, got="1", hint=hint)
-    with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
+    checks.require(a.size >= 2 or a.weights.effective_rows >= 2.0, must, got="1", hint=hint)
+    with warnings.catch_warnings(action="ignore", category=checks.CalibrationWarning):
         found, upper = metric.difference(a, b, n_resamples, rng), 1.0 - level / 2.0
     far = special.ndtri(upper) if found.rows is None else special.stdtrit(max(found.rows - 1.0, 1.0), upper)
     difference, reach = found.value, float(far) * found.error
@@ -212,7 +211,7 @@ def difference_of_samples(
     difference, error = apart(found.value, first.value), float(np.hypot(found.error, first.error))
     must, hint = "rows of a sample must differ in what they add to the metric", "Pass more rows"
     least = min(found.error, first.error)  # of rows that are alike none says how much others differ
-    require(least > ROUNDING * abs(difference) or difference == 0.0, must, got="none that do", hint=hint)
+    checks.require(least > ROUNDING * abs(difference) or difference == 0.0, must, got="none that do", hint=hint)
     rows = np.inf
     if found.rows is not None and first.rows is not None and error > 0.0:
         parts = [
@@ -359,13 +358,13 @@ def paired_test(
     >>> bool(paired_test(y, p, p**2).pvalue < 0.001)
     True
     """
-    resamples(n_resamples, hint="1000 is usual")
-    choice("alternative", alternative, HYPOTHESES)
+    checks.resamples(n_resamples, hint="1000 is usual")
+    checks.choice("alternative", alternative, HYPOTHESES)
     measured = as_metric(metric, binning)
     a, b = pair_of(y_true, prob_a, prob_b, y_true_b, data)
     for name, problem in (("prob_a", a), ("prob_b", b)):
         measured.warn_impossible(problem, name)
-    return paired_result_of(measured, a, b, alternative, as_level(level), n_resamples, as_rng(rng))
+    return paired_result_of(measured, a, b, alternative, checks.as_level(level), n_resamples, as_rng(rng))
 
 
 def paired_result_of(
@@ -382,7 +381,9 @@ def paired_result_of(
         size = difference_of(measured, a, b, level, n_resamples, generator)
         found = _debiased(size, a.weights, alternative)
     else:
-        with warnings.catch_warnings(action="ignore", category=CalibrationWarning):  # of the forecasts it was said
+        with warnings.catch_warnings(
+            action="ignore", category=checks.CalibrationWarning
+        ):  # of the forecasts it was said
             drawn = _swapped(measured, a, b, n_resamples, generator)
         size = difference_of(measured, a, b, level, n_resamples, generator)
         swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
@@ -421,7 +422,7 @@ def _swapped(metric: Metric, a: Problem, b: Problem, n_resamples: int, rng: np.r
         drawn[place] = apart(metric.compared(mixed), metric.compared(other))
     fits = np.isfinite(drawn).all() and np.isfinite([metric.compared(a), metric.compared(b)]).all()
     must = "metric must be a number on both forecasts and their mixtures"
-    require(fits, must, given=f"{metric.name} is not", hint="Choose a metric that is defined for them")
+    checks.require(fits, must, given=f"{metric.name} is not", hint="Choose a metric that is defined for them")
     return drawn
 
 
@@ -474,7 +475,7 @@ def _debiased(size: PairedDifference, weights: Weights, alternative: Alternative
     difference, error = size.difference, size.standard_error
     error = error if error > ROUNDING * abs(difference) else 0.0
     if error == 0 and difference != 0:
-        warn(
+        checks.warn(
             "the standard error of the difference is zero, since the rows of each bin deviate alike; the p-value is 0, however "
             "few the rows are. Pass metric='brier', which swaps the forecasts of rows and so counts them."
         )
@@ -511,13 +512,13 @@ def warn_if_training_rows(rows: Problem, other: Problem) -> None:
     fits = rows.classes.tolist() == other.classes.tolist()
     must = "the held-out rows must have the same classes"
     hint = "Give forecasts of one classifier, or name the classes with labels="
-    require(fits, must, got=f"{other.classes.tolist()} beside {rows.classes.tolist()}", hint=hint)
+    checks.require(fits, must, got=f"{other.classes.tolist()} beside {rows.classes.tolist()}", hint=hint)
     if better := _far_better(rows, other):
-        warn(
+        checks.warn(
             f"calibration rows must be held out of training; these look like training rows: {better}. {WHY} {WHAT_TO_DO}"
         )
     if shared := n_shared(rows, other):
-        warn(
+        checks.warn(
             f"calibration rows and held-out rows must be different; {shared} of {rows.size} calibration rows are also among "
             f"the {other.size} held-out rows, with the same label and the same prediction. Figures on rows that the "
             "calibrator was fitted to are too good. Remove these rows from one of the two."
@@ -679,20 +680,22 @@ def equivalence_test(
     >>> equivalence_test(*load_digits_forecast(), bound=0.25)
     EquivalenceResult(equivalence of ece: statistic=0.197294, pvalue<=0.001, at most 0.215... with confidence 95%)
     """
-    of_type("metric", metric, str, "the name of a calibration error", hint=USUAL)
+    checks.of_type("metric", metric, str, "the name of a calibration error", hint=USUAL)
     measured, problem = as_metric(metric, binning), as_problem(y_true, y_prob, **data)
     if (residuals := measured.residuals(problem)) is None:
-        refuse("metric must be the size of residuals, in bins or through a lens", value=measured.name, hint=USUAL)
+        checks.refuse(
+            "metric must be the size of residuals, in bins or through a lens", value=measured.name, hint=USUAL
+        )
     if residuals.size.counts_rows:
-        refuse(
+        checks.refuse(
             "metric must be the size of residuals",
             got=f"{measured.name!r}, the percentage of predictions that tests reject",
             hint="It is no distance, with no triangle inequality, and grows with the number of rows: a bound on it has no "
             "meaning. Pass 'ece' or 'ks-error'; estimate_calibration_error gives its expected value under calibration",
         )
-    bound = fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
-    level = as_level(level)
-    resamples(n_resamples, hint="1000 is usual")
+    bound = checks.fraction("bound", bound, hint="Pass the largest error that you accept, such as 0.02")
+    level = checks.as_level(level)
+    checks.resamples(n_resamples, hint="1000 is usual")
     value, shifts = _shifts(residuals, measured.name, n_resamples, as_rng(rng))
     pvalues = (1.0 + np.sum(shifts <= value - bound + TIE * (value + bound), axis=1)) / (1.0 + n_resamples)
     worst = int(np.argmax(pvalues))
@@ -714,7 +717,9 @@ def equivalence_test(
 def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
     """Return the metric, and by how much noise shifts it, a row for each direction and kind of noise."""
     must = "binning must cut scores without looking at the outcomes, so that noise has bins to fall in"
-    require(residuals.has_fixed_cells, must, value=residuals.table[1], hint="Pass a number of bins or EqualMass(10)")
+    checks.require(
+        residuals.has_fixed_cells, must, value=residuals.table[1], hint="Pass a number of bins or EqualMass(10)"
+    )
     simplex, table = as_simplex(residuals.problem), residuals.cells()
     bootstrap = Bootstrap(simplex.weights, n_resamples, rng)
     kinds = [
@@ -729,7 +734,7 @@ def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Ge
     is_convex = (sizes(one + other) <= (sizes(one) + sizes(other)) * (1.0 + 1e-9)).all()
     must = "metric must be a norm of the residuals: twice as large for twice the residuals, and convex"
     is_norm = is_convex and np.allclose(sizes(2.0 * one), 2.0 * sizes(one))
-    require(is_norm, must, given=f"{name} is not", hint="Pass 'ece', 'rmsce', 'mce', 'ks-error' or another")
+    checks.require(is_norm, must, given=f"{name} is not", hint="Pass 'ece', 'rmsce', 'mce', 'ks-error' or another")
     directions = np.concatenate([seen, *(seen - kind[:DIRECTIONS] for kind in kinds)])
     return float(sizes(seen)[0]), np.concatenate([_shifts_of(sizes, directions, kind) for kind in kinds])
 

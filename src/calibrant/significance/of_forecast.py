@@ -12,14 +12,13 @@ import numpy.typing as npt
 from calibrant import lenses
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import DataOptions, as_problem
-from calibrant._core.checks import choice, flag, require, resamples, whole
+from calibrant._core.checks import choice, flag, require, resamples, warn, whole
 from calibrant._core.registry import declare
 from calibrant._core.result import frame
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, in_blocks
 from calibrant._core.threads import one_blas_thread
 from calibrant.binning import Binning, locate
 from calibrant.binning.bins import class_sums
-from calibrant.exceptions import warn
 from calibrant.fit.log_loss import Recalibration, recalibration_of
 from calibrant.metrics import kernel
 from calibrant.metrics.kinds import Function, YProb, YTrue, as_metric
