@@ -128,7 +128,10 @@ OF_PAIRS = {"overlapping": True, "paired": True, "y_true": [0, 1], "forecasts": 
 @pytest.mark.parametrize(
     ("error", "how", "words"),
     [
-        (ValueError, {"metric": "ece"}, "metric of independent samples must not grow with noise; got 'ece'"),
+        *(
+            (ValueError, {"metric": name}, f"metric of independent samples must not grow with noise; got '{name}'")
+            for name in ("ece", "mcb", "dsc", "canonical-ece", "hull-auc", "vus")
+        ),
         (ValueError, {"calibrators": ["platt"]}, "only compared as they are; got calibrators or groups"),
         (ValueError, {"by": np.zeros(60, int)}, "only compared as they are; got calibrators or groups"),
         (ValueError, {"sample_weight": np.ones(30)}, "must be dicts of samples by the same names"),

@@ -1,6 +1,7 @@
 """Gates can fail: NaN fails each of them, and one that no figure or no number of draws can decide is refused."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -233,3 +234,14 @@ def test_where_keeps_the_rows_for_which_a_condition_holds(condition, run):
     out, err = run.told("assess", "new.csv", "--prob", "p", "--metrics", "nll", *both, "--json")
     assert f"new.csv: 100 of 300 rows have {condition}" in err
     assert json.loads(out)["metrics"]["nll"]["value"] == pytest.approx(log_loss(TRUTH[late], new[late]))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_advice_for_a_number_that_is_none_leaves_its_row_out(suffix, run):
+    prob = np.append(np.nan, P[1:])
+    columns = {"label": TRUTH, "p": prob.astype("U22") if suffix == "csv" else prob, "p_w": np.arange(TRUTH.size) + 1}
+    write_table(f"gap.{suffix}", columns)
+    asked = "assess", f"gap.{suffix}", "--weight", "p_w", "--prob", "p", "--metrics", "nll"
+    (advice,) = re.findall('Here: --where "COLUMN (.+)", of one file', run(*asked)[2])
+    found = json.loads(run.told(*asked, "--where", f"p {advice}", "--json")[0])["metrics"]["nll"]["value"]
+    assert found == pytest.approx(log_loss(TRUTH[1:], P[1:], sample_weight=columns["p_w"][1:]))

@@ -149,6 +149,17 @@ def found(label, values):
     return problem.forecast.values, problem.label, problem.classes
 
 
+@pytest.mark.parametrize(("kind", "places"), [(np.float16, 3), (np.float32, 6)])
+def test_decimals_become_those_of_double_precision_and_other_numbers_stay(kind, places):
+    decimals = np.round(np.arange(10**places + 1) / 10**places, places)
+    assert arrays.as_double(decimals.astype(kind)).tolist() == decimals.tolist()
+    percent = np.round(100 * decimals, places - 2)
+    assert arrays.as_double(percent.astype(kind)).tolist() == percent.tolist()
+    other = np.append(np.random.default_rng(0).normal(size=1000).astype(kind) * 30, [np.nan, np.inf, -np.inf, 6e-8])
+    np.testing.assert_array_equal(arrays.as_double(other.astype(kind)).astype(kind), other.astype(kind))
+    assert arrays.stacked([decimals.astype(kind), 1 - decimals])[:, 0].tolist() == decimals.tolist()
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 @pytest.mark.parametrize("place", [(0, 0), (25, 1), (49, 2)])
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, -0.01, 1.01])

@@ -216,7 +216,7 @@ def as_read(y, values, **data):
 
 FORMS = {
     "float64": (PERCENT, P6),
-    "float32": (PERCENT.astype(np.float32), PERCENT.astype(np.float32).astype(float) / 100),
+    "float32": (PERCENT.astype(np.float32), P6),
     "whole numbers": (PERCENT[:4].astype(int), P6[:4]),
     "two columns": (np.column_stack([100 - SECOND, SECOND]), np.column_stack([100 - SECOND, SECOND]) / 100),
     "one column": (SECOND, SECOND / 100),
@@ -544,9 +544,14 @@ NAMES = {
     "spelled": (OF_TWELVE, str),
     "with a prefix": (OF_TWELVE, "p_{}".format),
     "from 1 on": (OF_TWELVE + 1, lambda k: f"p_{k + 1}"),
+    "behind two prefixes": (OF_TWELVE, "prob_class_{}".format),
+    "without a separator": (OF_TWELVE, "p_c{}".format),
+    "with signs": (OF_TWELVE - 5, lambda k: f"p_{k - 5:+}"),
+    "with exponents": ((OF_TWELVE + 1) * 1000, lambda k: f"p_{k + 1}e3"),
     "words": (LETTERS[OF_TWELVE], lambda k: LETTERS[k]),
     "words with a prefix": (LETTERS[OF_TWELVE], lambda k: f"p_{LETTERS[k]}"),
 }
+"""Labels, and the name of the column of each class, in the order of the classes."""
 
 
 @pytest.mark.parametrize(("y", "name"), NAMES.values(), ids=NAMES)
@@ -561,6 +566,12 @@ def test_columns_that_are_named_after_classes_may_stand_in_any_order(y, name, tm
     whole.to_parquet(file)
     read = cb.predictions(file, label="label", prob=list(whole.columns[:-1]))
     assert cb.log_loss(read) == pytest.approx(expected, rel=1e-12)
+
+
+def test_levels_of_a_name_are_read_as_one_and_bytes_as_text():
+    table = pd.DataFrame(TWELVE[:, ::-1], columns=pd.MultiIndex.from_product([["p"], LETTERS[::-1]]))
+    for words in (LETTERS, LETTERS.astype("S")):
+        assert cb.log_loss(words[OF_TWELVE], table) == pytest.approx(cb.log_loss(OF_TWELVE, TWELVE), rel=1e-12)
 
 
 def test_two_columns_of_truth_values_may_stand_in_any_order():

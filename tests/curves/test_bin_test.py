@@ -105,6 +105,13 @@ def test_of_few_rows_a_histogram_has_fewer_columns():
         assert panel.probability.histogram.size == size
 
 
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_each_decimal_has_the_column_that_begins_with_it(precision):
+    p = np.repeat(np.arange(50) / 50, 500)
+    (panel,) = bin_test_curve(np.arange(p.size) % 2, p.astype(precision)).panels
+    assert panel.probability.histogram.tolist() == [500] * 50
+
+
 @given(rows=columns(), test=st.sampled_from(TESTS))
 def test_what_is_rejected_lies_outside_of_the_ends_but_for_the_exact_test(rows, test):
     label, score, weight = rows

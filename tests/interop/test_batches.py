@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tracemalloc
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from calibrant import assess, calibration_error, measure, predictions
+from calibrant import HistogramBinning, assess, calibration_error, expected_calibration_error, measure, predictions
 from calibrant._core import threads
 from calibrant._core.checks import as_numbers
 from calibrant.interop import arrow_batches as streamed
@@ -79,6 +80,34 @@ def test_folders_patterns_and_lists_are_read_in_the_order_of_names(folder):
         predictions(folder / "nowhere.parquet")
 
 
+def test_decimals_stand_in_their_bins_however_they_are_stored(tmp_path):
+    """The tenth and the twentieths lie on edges; of Arrow's own, of single precision beside double, normalized or not."""
+    p = np.round(np.tile(np.arange(1, 20) / 20, 20), 2)
+    y = (RNG.random(p.size) < p).astype(int)
+    single, decimal = pa.array(p.astype(np.float32)), pa.array([Decimal(f"{x:.2f}") for x in p], pa.decimal128(3, 2))
+    expected = expected_calibration_error(y, p, binning=20)
+    for number, columns in enumerate(
+        [
+            {"p": decimal},
+            {"p": single},
+            {"p_0": 1 - p, "p_1": single},
+            {"p_0": pa.array((1 - p).astype(np.float32)), "p_1": decimal},
+        ]
+    ):
+        one, file = pa.table({"y": y, **columns}), tmp_path / f"{number}.parquet"
+        pa.parquet.write_table(one, file)
+        for given in (predictions(one), predictions(file, label="y", prob=list(columns))):
+            assert expected_calibration_error(given, binning=20) == pytest.approx(expected, abs=1e-6)
+        frame = one.select(list(columns)).to_pandas().astype({name: np.float32 for name in columns if name == "p_1"})
+        for rows in ("as-given", "normalize"):
+            found = expected_calibration_error(y, frame.squeeze(axis=1), binning=20, rows=rows)
+            assert found == pytest.approx(expected, abs=1e-6)
+    both = [(y, p), (y, p.astype(np.float32))]
+    assert expected_calibration_error(predictions(both), binning=20) == pytest.approx(expected, abs=1e-12)
+    fitted = HistogramBinning(binning=20).fit(predictions([(y, p.astype(np.float32))]))
+    assert fitted.calibrate(p).tolist() == HistogramBinning(binning=20).fit(p, y).calibrate(p.astype("f4")).tolist()
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -89,7 +118,7 @@ def test_folders_patterns_and_lists_are_read_in_the_order_of_names(folder):
         lambda: [table(at).to_pandas().astype({"p_cat": "category"}) for at in (slice(0, 5000), slice(5000, N))],
         lambda: iter([table(slice(0, 5000)), table(slice(5000, N))]),
         lambda: pa.table({"y": LABEL, "prob": pa.FixedSizeListArray.from_arrays(pa.array(PROB.ravel()), 3)}),
-        lambda: [(LABEL[:5000], PROB[:5000].astype(float)), (LABEL[5000:], PROB[5000:].astype(">f4"))],
+        lambda: [(LABEL[:5000], PROB[:5000]), (LABEL[5000:], PROB[5000:].astype(">f4"))],
     ],
     ids=["data set", "table", "reader", "function", "frames", "iterator", "lists", "other bytes"],
 )

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import roc as reference
+from scipy.special import expit
 from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 from strategies import columns, dirichlet_rows, tables
@@ -14,6 +15,7 @@ from strategies import columns, dirichlet_rows, tables
 import calibrant as cb
 from calibrant._core.border import as_problem
 from calibrant._core.registry import find
+from calibrant.curves import roc_curve
 from calibrant.exceptions import CalibrationWarning
 from calibrant.metrics import area_under_roc_hull_score, hand_till_score, roc_convex_hull
 from calibrant.metrics.estimate import Resampling
@@ -43,6 +45,17 @@ def test_the_area_is_the_share_of_pairs_in_order(rows):
     expected = reference.area(*(column.tolist() for column in rows))
     assert area_under_roc(label, score, sample_weight=weight) == pytest.approx(expected, abs=1e-12)
     assert hand_till_score(label, score, sample_weight=weight) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("far", [0.0, 60.0, -60.0, 2000.0])
+def test_logits_are_ranked_where_their_probabilities_are_0_or_1(far):
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 2, 200)
+    logit = np.round(far + 10.0 * label + rng.normal(0.0, 10.0, 200), 1)
+    for one in (logit, np.column_stack([np.zeros(200), logit])):
+        assert area_under_roc(label, one, input="logit") == pytest.approx(roc_auc_score(label, logit), abs=1e-12)
+    (panel,) = roc_curve(label, logit, input="logit").panels
+    assert panel.threshold[1:].tolist() == expit(np.unique(logit)[::-1]).tolist()
 
 
 @given(rows=every)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import paired as reference
 from strategies import uniform_rows
 
-from calibrant import equivalence_test, paired_test
+from calibrant import compare, equivalence_test, paired_test
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.exceptions import CalibrationWarning
@@ -62,6 +62,17 @@ def test_several_problems_are_counted_row_by_row():
 
 
 # Laws
+
+
+def test_decimals_of_two_forecasts_are_compared_alike_in_whatever_precision_each_is():
+    rng = np.random.default_rng(1)
+    p = rng.choice([0.05, 0.1, 0.35, 0.6, 0.7, 0.9], 1000)
+    y, q = rng.random(1000) < p, np.append(np.full(30, 0.5), p[30:])
+    found = []
+    for a, b in ((p, q), (p.astype("f4"), q), (p, q.astype("f4")), (p.astype("f4"), q.astype("f4"))):
+        pvalues = [paired_test(y, a, b, metric=metric, n_resamples=99).pvalue for metric in ("roc-auc", "ece")]
+        found.append([*pvalues, compare(y, {"a": a, "b": b}, metric="brier", n_resamples=99)["b"].win_rate])
+    assert found == [found[0]] * 4
 
 
 @pytest.mark.parametrize("metric", ["debiased-ece", "ece", "smooth-ece", "brier"])
@@ -399,7 +410,14 @@ def test_noise_shifts_by_its_own_size_where_there_is_no_deviation(direction, noi
 @pytest.mark.first(2)
 @pytest.mark.parametrize(
     ("name", "metric"),
-    [("over-confident", "ece"), ("too high", "ece"), ("too high", "ks-error"), ("one bin", "ece"), ("one bin", "mce")],
+    [
+        ("too high", "ici"),
+        ("over-confident", "ece"),
+        ("too high", "ece"),
+        ("too high", "ks-error"),
+        ("one bin", "ece"),
+        ("one bin", "mce"),
+    ],
 )
 def test_an_error_at_the_bound_is_seldom_called_smaller(name, metric):
     """At the boundary of the null hypothesis: no more than the level and three standard errors."""
@@ -422,7 +440,7 @@ def test_a_calibrated_forecast_of_many_rows_is_shown_to_be_calibrated():
 # What is returned
 
 
-@pytest.mark.parametrize("metric", ["ece", "rmsce", "kuiper-error"])
+@pytest.mark.parametrize("metric", ["ece", "rmsce", "kuiper-error", "ici", "emax"])
 @pytest.mark.parametrize("level", [0.05, 0.2])
 def test_the_upper_limit_is_the_smallest_bound_that_is_accepted(metric, level):
     y, p = uniform_rows(2000)

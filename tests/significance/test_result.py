@@ -144,7 +144,7 @@ def test_what_is_not_defined_is_told():
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-@pytest.mark.parametrize("values", [[np.inf, np.nan], [np.inf, 1.0, 2.0, np.nan]])
+@pytest.mark.parametrize("values", [[np.inf, np.nan], [np.inf, 1.0, 2.0, np.nan], [np.inf, 3.0, 3.0 - 5e-16, np.nan]])
 @pytest.mark.parametrize("statistic", [1.5, np.inf, np.nan])
 def test_draws_that_are_not_finite_are_told(values, statistic):
     ax = cb.significance.TestResult("some", statistic, 1.0, label_draws(np.array(values)), (), "two-sided").plot()

@@ -46,6 +46,12 @@ def as_array(name: str, data: npt.ArrayLike) -> npt.NDArray[Any]:
     return _of_table(name, data)
 
 
+def stacked(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return columns as a table, in double precision if not all are of one."""
+    is_mixed = len({column.dtype for column in columns}) > 1
+    return np.column_stack(list(map(as_double, columns)) if is_mixed else columns)
+
+
 def _of_list(name: str, data: Sequence[Any]) -> npt.NDArray[Any]:
     try:
         if any(isinstance(row, np.ma.MaskedArray) for row in data):  # NumPy would read what lies under the masks
@@ -75,7 +81,10 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
             "Rename them, or pass .to_numpy()."
         ) from None
     if isinstance(native, nw.LazyFrame):
-        raise TypeError(f"{name} must be in memory; got a {type(data).__name__}. Call .collect() first.")
+        raise TypeError(
+            f"{name} must be in memory; got a {type(data).__name__}. Pass calibrant.predictions(...) of it, or bring "
+            "it into memory: .collect(), .compute() or .df()."
+        )
     if not ((is_frame := isinstance(native, nw.DataFrame)) or isinstance(native, nw.Series)):
         try:
             return np.asarray(data)
@@ -91,8 +100,8 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
     shown = ", ".join(map(str, kinds))
     if table.implementation.is_pyarrow():
         data = _decoded(data)
-    elif is_frame and _is_of_arrow_numbers(table):
-        return np.column_stack([column.to_numpy() for column in table.iter_columns()])
+    elif is_frame and (_is_of_arrow_numbers(table) or set(kinds) == {nw.Float32, nw.Float64}):
+        return stacked([column.to_numpy() for column in table.iter_columns()])
     try:
         if any(kind in (nw.Int128, nw.UInt128) for kind in kinds):
             raise TypeError("it has no integers of 128 bits")  # before older versions of polars panic
@@ -134,10 +143,26 @@ def _refuse_masked(name: str, masked: npt.NDArray[np.bool_]) -> None:
         )
 
 
+PLACES = {"e": 3, "f": 6}
+"""Decimal places that half and single precision tell apart in [0, 1]; two fewer in percent."""
+
+
+def as_double(values: npt.NDArray[Any]) -> FloatArray:
+    """Return numbers in double precision; decimals of few places become those of double precision, so that .35 is .35."""
+    double: FloatArray = values.astype(np.float64, copy=False)
+    if (places := PLACES.get(values.dtype.char)) is None:
+        return double
+    with np.errstate(over="ignore", invalid="ignore"):
+        decimal = np.where(np.abs(double) > 1.0, double.round(places - 2), double.round(places))
+        return np.where(decimal.astype(values.dtype) == values, decimal, double)
+
+
 def columns_of(data: npt.ArrayLike) -> Sequence[Any] | None:
-    """Return the names of the columns of a table that has some."""
+    """Return the names of the columns of a table that has some; levels of a name as one, such as p_cat."""
     names = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow, pandas and polars
-    return None if names is None or callable(names) else list(names)
+    if names is None or callable(names):
+        return None
+    return ["_".join(map(str, name)) if isinstance(name, tuple) else name for name in names]
 
 
 def absent(value: object) -> bool:

@@ -9,6 +9,7 @@ import re
 import reprlib
 import sys
 from collections.abc import Iterable, KeysView, Sequence, Set
+from decimal import Decimal
 from typing import Any, Literal, NamedTuple, NoReturn, TypedDict, Unpack
 
 import numpy as np
@@ -162,10 +163,23 @@ def as_booleans(names: Sequence[str]) -> list[bool] | None:
     return [name is True for name in spelled] if spelled in ([False, True], [True, False]) else None
 
 
+def whole_numbers(names: Sequence[str]) -> list[int] | None:
+    """Return the whole numbers that all names spell, such as 1, +1, 1.0 or 1e5; or None."""
+    spell = all(re.fullmatch(r"[+-]?\d+(\.0*)?([eE]\+?\d\d?)?", name) for name in names)
+    return [int(Decimal(name)) for name in names] if spell else None
+
+
 def _as_whole_numbers(names: Sequence[str], seen: Set[int]) -> list[int] | None:
-    """Return the whole numbers that names spell: 1, 1.0, or True where the labels seen are 0 and 1 or -1 and 1; or None."""
-    if all(re.fullmatch(r"-?\d+(\.0*)?", name) for name in names):
-        return [int(name.split(".")[0]) for name in names]
+    """Return the whole numbers that names spell; class_1 or c1, if these are all seen; True, if 0 and 1 or -1 and 1 are."""
+    if (found := whole_numbers(names)) is not None:
+        return found
+    ends = [re.fullmatch(r"(\D+)(\d+)", name) for name in names]
+    if (
+        all(ends)
+        and len({end[1] for end in ends if end}) == 1
+        and seen <= set(of_ends := [int(end[2]) for end in ends if end])
+    ):
+        return of_ends
     if (booleans := as_booleans(names)) is None or not (seen <= {0, 1} or seen <= {-1, 1}):
         return None
     return [1 if event else -1 if -1 in seen else 0 for event in booleans]
@@ -194,8 +208,9 @@ def classes_by_name(truth: Labels, names: Sequence[str]) -> list[Any] | None:
         in_order = words == list(map(str, range(len(words))))
         known = None if in_order else classes_named(words, truth)
         return known if known is not None and np.isin(truth, known).all() else None
-    seen = set(truth.tolist())
-    return next((list(said) for said in (names, words) if seen <= set(said)), None)
+    seen: set[Any] = set(truth.tolist())
+    spelled = [[one.encode() for one in said] if truth.dtype.kind == "S" else list(said) for said in (names, words)]
+    return next((said for said in spelled if seen <= set(said)), None)
 
 
 def classes_of_columns(

@@ -323,7 +323,7 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> a
         refuse(f"{name} must hold at least one column", got=got, hint="Check how the table was read")
     if array.size == 0:
         refuse(f"{name} must hold at least one row", got=f"shape {array.shape}", hint="Check how the table was read")
-    numbers = array.astype(np.float64, copy=False)
+    numbers = arrays.as_double(array)
     # One pass decides: a sum is finite only if nothing in it is NaN or infinite (overflow is looked at again).
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(numbers.sum())
@@ -365,6 +365,8 @@ def _hint_of_cell(cell: object) -> str:
         return (
             "Choose the numeric columns, or divide by a unit of time first: np.asarray(times) / np.timedelta64(1, 's')."
         )
+    if isinstance(cell, (list, np.ndarray)):
+        return "Make a table of lists of one length first: np.stack(column.to_list()), or np.stack(column.to_pylist())."
     try:
         float(cell)  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:  # in Python's words, as scikit-learn's checks ask

@@ -24,7 +24,7 @@ from calibrant.lenses import USUAL
 from calibrant.metrics.estimate import Estimate, Resampling
 from calibrant.metrics.kinds import Function, Metric, Own, as_metric, estimates, metric_named
 from calibrant.notions import as_notion, single_problem
-from calibrant.significance.differences import difference_of, difference_of_samples, paired_result_of, unless_alike
+from calibrant.significance.differences import difference_of, difference_of_samples, in_one_precision, paired_result_of
 from calibrant.significance.result import adjusted_pvalues, shown_adjusted
 from calibrant.sums.draws import Rng, as_rng
 
@@ -383,8 +383,8 @@ def compare(
 
     The difference of independent samples is tested by Welch's test, of a mean over rows as of any metric with a standard error.
     It needs some ten events in each sample, and as many rows without: beside a large sample one of fewer is found to differ
-    too often. A plug-in error such as ``"ece"`` is refused there: the fewer the rows of a sample, the larger it is from noise
-    alone.
+    too often. A plug-in error such as ``"ece"`` or ``"mcb"`` is refused there: the fewer the rows of a sample, the larger it is
+    from noise alone.
 
     Of one forecast without ``by``, copies of rows are found as `advise` finds them, and count as one row. With
     several forecasts or ``by``, copies of a row may fall in different folds, which flatters flexible calibrators; a warning
@@ -527,8 +527,11 @@ def _require_of_samples(metric: Metric, first: Problem, calibrators: object, gro
     must, hint = "rows of independent samples are only compared as they are", "Leave calibrators and groups out"
     checks.require(not calibrators and groups is None, must, got="calibrators or groups", hint=hint)
     seen = metric.residuals(first)
-    fits, must = seen is None or seen.size.is_debiased, "metric of independent samples must not grow with noise"
-    hint = "Pass 'debiased-ece', or a score such as 'nll'"
+    fits, must = not metric.fits_noise, "metric of independent samples must not grow with noise"
+    fits, hint = (
+        fits and (seen is None or seen.size.is_debiased),
+        "Pass 'debiased-ece', 'roc-auc', or a score such as 'nll'",
+    )
     checks.require(fits, must, got=f"{metric.name!r}, which is larger where there are fewer rows", hint=hint)
     _require_two_rows(first, "the first sample, with which others are compared,")
 
@@ -564,10 +567,11 @@ class Beside(NamedTuple):
             found, pvalue = difference_of_samples(metric, own, other, level)
             facts = {part: getattr(found, part) for part in ("difference", "lower", "upper")}
             return facts | {"pvalue": pvalue, "value": metric.value(problem)}
-        problem = unless_alike(reference, problem)
+        value = metric.value(problem)
+        reference, problem = in_one_precision(reference, problem)
         test = paired_result_of(metric, problem, reference, "two-sided", level, draws, self.rng)
         parts = ("difference", "lower", "upper", "pvalue", "least_pvalue")
-        facts = {part: getattr(test, part) for part in parts} | {"value": metric.value(problem)}
+        facts = {part: getattr(test, part) for part in parts} | {"value": value}
         if (differences := metric.row_differences(problem, reference)) is not None:
             won = (1.0 + np.sign((1 if metric.higher_is_better else -1) * differences)) / 2.0
             facts["win_rate"] = float(problem.weights.values @ won) / problem.weights.total

@@ -200,6 +200,8 @@ def _escaped(message: str) -> str:
 
 def _spelled(message: str, known: Mapping[str, Any]) -> str:
     """Add to a message of the library how the command line spells the way out, by options that the command has."""
+    if "correct" not in known:  # a command that takes no answers
+        message = re.sub(r", or with --correct [^.]*", "", message)
     told = [option for keyword, option in OPTIONS.items() if re.search(rf"(?<!\w){keyword}", message)]
     found = [one for one in told if known.keys() >= {name.replace("-", "_") for name in re.findall(r"--([\w-]+)", one)}]
     return f"{message} Here: {' or '.join(found)}." if found else message

@@ -27,7 +27,7 @@ from calibrant.interop.arrow_batches import said_at
 from calibrant.interop.columns import FileTable, Values, require_arrow
 from calibrant.interop.readers import Damaged, File, Reader, files_of, reader_of
 from calibrant.interop.save import columns_of, load_calibrator, save_calibrator
-from calibrant.interop.tables import forecast_in, words_in, write_table
+from calibrant.interop.tables import alike, forecast_in, words_in, write_table
 from calibrant.interop.writing import format_of, require_free, whole_file, whole_folder
 from calibrant.notions import Notion, as_notion
 
@@ -140,7 +140,7 @@ def run_apply(asked: Namespace) -> int:
             write_table(output, job.table(inputs.read(asked, asked.file, label_optional=True)), force=asked.force)
     shown = ", ".join(job.new[:3]) + (", ..." if len(job.new) > 3 else "")
     of = f"{job.n_files} file{'s' if job.n_files != 1 else ''}, " if several else ""
-    print(f"wrote {output}: {of}{job.n_rows} rows{inputs.missing(*job.left_out)}, calibrated {shown}")
+    print(f"wrote {output}: {of}{job.n_rows} rows{inputs.missing(*job.left_out)}, calibrated {shown}{job.beside}")
     return 0
 
 
@@ -161,6 +161,7 @@ class _Job:
         self.asked, self.calibrator, names = asked, calibrator, columns_of(calibrator)
         asked.fitted = None if names is None else (tuple(names), calibrator.input)
         self.n_files, self.n_rows, self.left_out, self.new = 0, 0, (0, 0), list[str]()
+        self.beside = ""
 
     def table(self, forecast: inputs.Forecast) -> FileTable:
         """Return the table with calibrated columns in the places of the forecast's; whatever else it holds stays."""
@@ -183,6 +184,8 @@ class _Job:
                 names = [f"p_{name}" for name in forecast.class_names or range(len(columns))]
             places = {old: {name: one} for old, name, one in zip(columns, names, turned, strict=True)}
         self.new = [name for of in places.values() for name in of]
+        if len(columns) == 1 and (others := [name for name in alike(table, columns[0]) if name not in columns]):
+            self.beside = f"; {', '.join(others[:3])} left as given"
         if taken := [name for name in self.new if name in table and name not in places]:
             got = f"{self.asked.file} already has {', '.join(taken[:3])}"
             refuse("calibrated columns need names of their own", given=got, hint="Rename or remove these columns")

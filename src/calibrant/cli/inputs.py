@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from calibrant._core.arrays import NUMERIC
-from calibrant._core.border import Input, as_booleans, as_labels, as_problem, as_weights, classes_of_score
+from calibrant._core.border import (
+    Input,
+    as_booleans,
+    as_labels,
+    as_problem,
+    as_weights,
+    classes_of_score,
+    whole_numbers,
+)
 from calibrant._core.checks import as_numbers, left_out, refuse
 from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities, precision_of
@@ -209,10 +217,11 @@ class Forecast(tables.ForecastTable):
         """Return labels of the kind that the file holds."""
         if self.y_true.dtype.kind not in "iuf":
             return list(names)
-        if wrong := [name for name in names if not re.fullmatch(r"-?[0-9]+(\.0*)?", name)]:
+        if (found := whole_numbers(names)) is None:
+            wrong = next(name for name in names if whole_numbers([name]) is None)
             must = f"{option} must be numbers where the labels are numbers"
-            raise ValueError(f"{must}; got {wrong[0]!r}, and labels such as {self.y_true[0].item()!r}. {hint}")
-        return [int(name.partition(".")[0]) for name in names]
+            raise ValueError(f"{must}; got {wrong!r}, and labels such as {self.y_true[0].item()!r}. {hint}")
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,9 +286,15 @@ def say_guess(file: str, guessed: Sequence[str]) -> None:
         print(f"{file}: reading {', '.join(guessed)}", file=sys.stderr)
 
 
+BESIDE = ("weight", "by", "id", "time", "model")
+"""Options that name columns which are no part of a forecast."""
+
+
 def chosen_columns(asked: Namespace) -> dict[str, Any]:
     """Return what the command says of columns, as the functions take it that choose them."""
-    return {name: getattr(asked, name, None) for name in ("label", "prob", "logit", "fitted")}
+    chosen = {name: getattr(asked, name, None) for name in ("label", "prob", "logit", "fitted")}
+    beside = [words for name in BESIDE if isinstance(words := getattr(asked, name, None), str)]
+    return chosen | {"beside": [name for words in beside for name in tables.words_in(words)]}
 
 
 def read(asked: Namespace, file: str, *, label_optional: bool = False) -> Forecast:
@@ -325,6 +340,8 @@ def _rows_where(table: FileTable, condition: str, where: str) -> Any:
         kept = COMPARED[match[2]](numbers, number) & ~np.isnan(numbers)
     else:
         listed = table.columns[name].cells()
+        if numbers.dtype.kind == "f":  # a NaN is written as "nan", and is no value
+            listed = ["" if is_none else cell for cell, is_none in zip(listed, np.isnan(numbers), strict=True)]
         distinct = list(dict.fromkeys(listed))  # of many rows there are few dates
         cells = np.array(distinct, dtype=object)
         if value.lower() in TRUTH:
@@ -563,8 +580,7 @@ def open_stream(asked: Namespace, files: Sequence[str]) -> ForecastStream:
     require_arrow("reading files in batches")
     source, weight = Files(list(files), on_error=asked.on_error), asked.weight
     where = files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"
-    rest = FileTable.of_names(name for name in source.names if name != weight)
-    found = tables.choose_columns(rest, where=source.where, **chosen_columns(asked))
+    found = tables.choose_columns(FileTable.of_names(source.names), where=source.where, **chosen_columns(asked))
     if weight is not None:
         weight = tables.select_one(source.names, weight, "--weight", where=source.where)
     assert found.label_column is not None

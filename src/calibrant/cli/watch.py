@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from calibrant._core.arrays import as_double
 from calibrant._core.border import as_problem
 from calibrant._core.checks import refuse, require
 from calibrant._core.checksum import checksum_of
@@ -24,7 +25,6 @@ from calibrant.interop.readers import require_found
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, write_rows
 from calibrant.monitoring import Monitor, MonitorTable
 from calibrant.monitoring.monitor import in_order, of_a_state, options_of
-from calibrant.sums.sums import DIGITS
 
 # The files that are watched
 
@@ -273,10 +273,7 @@ def rows_of(forecast: Forecast) -> dict[str, Any]:
     Decimals in single precision become those in double: they stand in the bins in which `calibrant assess` has them.
     """
     with _named(forecast):
-        values = forecast.values.astype(float, copy=False)
-        decimals = values.round(DIGITS)
-        values = np.where(decimals.astype(np.float32) == values, decimals, values)
-        return {"y_true": forecast.y_true, "y_prob": values, "sample_weight": forecast.weight}
+        return {"y_true": forecast.y_true, "y_prob": as_double(forecast.values), "sample_weight": forecast.weight}
 
 
 @contextmanager

@@ -545,7 +545,8 @@ def risk_coverage_curve(
         sum_{k=1}^{e} k / (n - e + k) / n,
 
     and the excess is the area less that value: 0 if every error has a lower confidence than every right answer. A monotone
-    recalibration of the confidence changes neither; it does change which threshold gives which risk.
+    recalibration of the confidence changes neither; it does change which threshold gives which risk. Confidences are ranked as
+    doubles: those that round to 1, as of logits 36.7 above the others, are tied.
 
     Whole weights are numbers of equal rows. Other weights are divided by their mean, so that all rows together count n.
 

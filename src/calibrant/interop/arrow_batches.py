@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._core.arrays import as_array, columns_of, some
+from calibrant._core.arrays import as_array, as_double, columns_of, some
 from calibrant._core.border import TRUTH_VALUES, Input, as_labels, as_problem
 from calibrant._core.checks import are_words, progress_bar, refuse, require
 from calibrant._core.rows import DOUBLE, BinaryProblem, Problem, Rows
@@ -278,15 +278,15 @@ class Decoding:
     def _values(self, pieces: Sequence[Piece]) -> Array:
         """Return the numbers as one array, row after row; a single piece of one column or table as it stands."""
         precision = self.schema.precision
+        change = as_double if precision == DOUBLE else np.asarray
         if len(pieces[0].columns) == 1:
-            found = _joined([piece.columns[0] for piece in pieces])
-            return found.astype(precision) if found.dtype.newbyteorder("=") == SINGLE != precision else found
+            return _joined([change(piece.columns[0]) for piece in pieces])
         table, start = np.empty((sum(map(len, pieces)), len(pieces[0].columns)), dtype=precision), 0
         for piece in pieces:
             for at in range(0, len(piece), TILE):
                 into = table[start + at : start + min(at + TILE, len(piece))]
                 for k, column in enumerate(piece.columns):
-                    into[:, k] = column[at : at + TILE]
+                    into[:, k] = change(column[at : at + TILE])
             start += len(piece)
         return table
 
@@ -384,7 +384,7 @@ def _numbers(column: Any, name: str) -> Array:
     if not (types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind) or types.is_boolean(kind)):
         raise TypeError(f"the column {name!r} must hold numbers; got {kind}. Correct it, or choose others with prob=.")
     if types.is_decimal(kind):
-        column = column.cast(pyarrow.float64())
+        column = column.cast(pyarrow.string()).cast(pyarrow.float64())  # at once it is a unit off
     return in_numpy(column)
 
 

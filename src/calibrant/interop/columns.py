@@ -192,7 +192,7 @@ class Arrow:
         if pyarrow.types.is_dictionary(data.type):
             data = data.cast(data.type.value_type)
         if pyarrow.types.is_decimal(data.type):
-            data = data.cast(pyarrow.float64())
+            data = data.cast(pyarrow.string()).cast(pyarrow.float64())  # at once it is a unit off
         found = in_numpy(data)
         if found.dtype == object and are_words(words := found.tolist()):
             if cut := next((word for word in words if word.endswith("\0")), None):

@@ -11,7 +11,7 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -21,7 +21,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from calibrant._core.arrays import NUMERIC, FloatArray, is_number
+from calibrant._core.arrays import NUMERIC, FloatArray, is_number, stacked
 from calibrant._core.border import Input, as_labels, bare, classes_named
 from calibrant._core.checks import by_name, warn
 from calibrant.interop.columns import (
@@ -316,7 +316,7 @@ class ForecastTable:
     def y_prob(self) -> FloatArray | Array:
         """The forecast: one column as a vector, several as a table."""
         columns = [self.table.numbers(name) for name in self.forecast_columns]
-        return columns[0] if len(columns) == 1 else np.column_stack(columns)
+        return columns[0] if len(columns) == 1 else stacked(columns)
 
     @property
     def n_classes(self) -> int:
@@ -392,14 +392,18 @@ def choose_columns(
     logit: str | Sequence[str] | None = None,
     fitted: tuple[tuple[str, ...], Input] | None = None,
     label_optional: bool = False,
+    beside: Collection[str] = (),
     where: str,
 ) -> ForecastTable:
-    """Choose the columns of a table, by their names alone; those that a calibrator was fitted to are not guessed."""
+    """Choose the columns of a table, by their names alone; those that a calibrator was fitted to are not guessed.
+
+    Columns ``beside`` the forecast are no part of it, such as weights.
+    """
     guessed: list[str] = []
     label_column = _choose_label(whole, label, guessed, optional=label_optional, where=where)
     if prob is not None and logit is not None:
         raise ValueError("a forecast is probabilities or logits; got --prob and --logit. Pass one of them.")
-    rest = [name for name in whole if name != label_column]
+    rest = [name for name in whole if name != label_column and name not in beside]
     if prob is not None or logit is not None:
         chosen = select(rest, prob or logit or "", where=where)
         input: Input = "probability" if prob is not None else "logit"
@@ -489,6 +493,12 @@ def _choose_label(table: FileTable, label: str | None, guessed: list[str], *, op
         raise ValueError(f"{where} must have a label column; it has {_listed(list(table))}. {hint}")
     guessed.append(f"label {found[0]!r}")
     return found[0]
+
+
+def alike(names: Iterable[str], name: str) -> list[str]:
+    """Return the names of the usual pattern of a name of forecast columns, such as all of p_*."""
+    patterns = [pattern for pattern in PROB_PATTERNS + LOGIT_PATTERNS if fnmatch.fnmatchcase(name, pattern)]
+    return fnmatch.filter(names, patterns[0]) if patterns else []
 
 
 def _guess_forecast(names: Sequence[str], *, where: str) -> tuple[tuple[str, ...], Input]:

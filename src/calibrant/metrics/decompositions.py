@@ -667,7 +667,9 @@ def uncertainty_estimate(problem: rows.Problem, resampling: Resampling, notion: 
 # The metrics
 
 
-@Own("mcb", "MCB", "Dimitriadis et al. 2021", estimator=miscalibration_estimate, of_cells=as_notion).declare
+@Own(
+    "mcb", "MCB", "Dimitriadis et al. 2021", estimator=miscalibration_estimate, of_cells=as_notion, fits_noise=True
+).declare
 def miscalibration_loss(
     y_true: YTrue,
     y_prob: YProb = None,
@@ -728,6 +730,7 @@ def miscalibration_loss(
     higher_is_better=True,
     estimator=discrimination_estimate,
     of_cells=as_notion,
+    fits_noise=True,
 ).declare
 def discrimination_score(
     y_true: YTrue,

@@ -69,7 +69,11 @@ def canonical_estimate(problem: Problem, resampling: Resampling) -> Estimate:
 
 
 @Own(
-    "canonical-ece", "canonical ECE", "Vaicenavicius et al. 2019; Gupta and Ramdas 2022", estimator=canonical_estimate
+    "canonical-ece",
+    "canonical ECE",
+    "Vaicenavicius et al. 2019; Gupta and Ramdas 2022",
+    estimator=canonical_estimate,
+    fits_noise=True,
 ).declare
 def canonical_calibration_error(
     y_true: npt.ArrayLike,

@@ -167,6 +167,8 @@ class Metric(Entry, ABC):
         The best value, where neither low nor high is good.
     may_be_undefined : bool
         Whether it is NaN of some data, with a warning.
+    fits_noise : bool
+        Whether it is the larger the fewer the rows are, from noise alone, though it is no size of residuals.
     """
 
     kind: Kind = field(default="metric", init=False)
@@ -176,6 +178,7 @@ class Metric(Entry, ABC):
     notion: NotionLike = None
     ideal: float | None = None
     may_be_undefined: bool = False
+    fits_noise: bool = False
 
     def declare(self, function: F) -> F:
         """Register the metric with its public function; a decorator that returns the function."""

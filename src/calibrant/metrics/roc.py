@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, score_of_logit
 from calibrant._core.border import DataOptions, as_problem, refuse_rows
 from calibrant._core.checks import warn
 from calibrant._core.result import Record, Result, Table
@@ -38,8 +38,8 @@ class Ranked:
 
     @classmethod
     def of(cls, problem: BinaryProblem) -> Ranked:
-        """Rank the rows of a problem that has rows: each distinct score is a step."""
-        ordered = Ordered.of(problem)
+        """Rank the rows of a problem that has rows: each distinct score is a step, of logits each logit."""
+        ordered = Ordered.of(problem if problem.logit is None else replace(problem, score=problem.logit))
         return cls(ordered, np.arange(ordered.score.size))
 
     def pooled(self) -> Ranked:
@@ -147,10 +147,10 @@ def roc_panel(problem: BinaryProblem, name: str = "") -> RocPanel:
         start = np.zeros(1)
         return RocPanel(name, np.full(1, np.inf), start, start, np.zeros(1, np.intp), np.nan, np.nan)
     ranked = Ranked.of(problem)
-    hull = ranked.pooled()
+    hull, score = ranked.pooled(), ranked.ordered.score[::-1]
     return RocPanel(
         name=name,
-        threshold=np.append(np.inf, ranked.ordered.score[::-1]),
+        threshold=np.append(np.inf, score if problem.logit is None else score_of_logit(score)),
         fpr=ranked.false,
         tpr=ranked.true,
         vertex=hull.vertex,
@@ -537,7 +537,8 @@ def area_under_roc(
     Notes
     -----
     It depends on the order of the scores alone, so that it says nothing of calibration, and no strictly increasing map changes
-    it. `assess` gives its interval, by the variance of DeLong et al.
+    it. Logits of one event are ranked as they are, those of several classes as probabilities: what rounds to 1 is tied.
+    `assess` gives its interval, by the variance of DeLong et al.
 
     References
     ----------
@@ -563,6 +564,7 @@ def area_under_roc(
     estimator=hull_estimate,
     of_cells=each_class,
     may_be_undefined=True,
+    fits_noise=True,
 ).declare
 def area_under_roc_hull_score(
     y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]

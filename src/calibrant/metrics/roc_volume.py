@@ -563,6 +563,7 @@ def volume_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     higher_is_better=True,
     estimator=volume_estimate,
     may_be_undefined=True,
+    fits_noise=True,
 ).declare
 def volume_under_surface_score(
     y_true: npt.ArrayLike,

@@ -168,15 +168,24 @@ def pair_of(
     must, came = f"y_true and {names[2]} must speak of the same classes", f"{classes} and {of_b}"
     hint = "Write both with the same labels, and where one of them lacks a class, pass labels= in column order"
     checks.require(classes == of_b, must, got=came, hint=hint)
-    return a, unless_alike(a, b)
+    return in_one_precision(a, b)
 
 
-def unless_alike(a: Problem, b: Problem) -> Problem:
-    """Return the second forecast, or the first one if single precision alone parts them and made no 0 or 1 of another."""
-    one, other = (of.as_given.astype(np.float32) for of in (a, b))
-    certain = (one == 0) | (one == 1)
-    is_one = a.precision != b.precision and np.array_equal(one, other) and np.array_equal(a.code, b.code)
-    return a if is_one and np.array_equal(a.as_given[certain], b.as_given[certain]) else b
+def in_one_precision(a: Problem, b: Problem) -> tuple[Problem, Problem]:
+    """Return both in single precision if one of them is, unless that makes a 0 or 1 of another number."""
+    found = [of if a.precision == b.precision else in_single(of) for of in (a, b)]
+    return (a, b) if None in found else (found[0], found[1])
+
+
+def in_single(problem: Problem) -> Any:
+    """Return probabilities in single precision; None where that makes a 0 or 1 of another number."""
+    single: Any = problem.as_given.astype(np.float32)
+    certain = (single == 0) | (single == 1)
+    if problem.is_logit or not np.array_equal(single[certain], problem.as_given[certain]):
+        return None
+    if isinstance(problem, BinaryProblem):
+        return replace(problem, score=single.astype(np.float64), precision=single.dtype)
+    return replace(problem, forecast=Forecast(single))
 
 
 def difference_of(
@@ -709,7 +718,7 @@ def equivalence_test(
         alternative="less",
         hypothesis=hypothesis_of(problem, words=f"{measured.name} is {bound:g} or more"),
         bound=bound,
-        upper=value - float(np.quantile(shifts, level, axis=1).min()),
+        upper=min(value - float(np.quantile(shifts, level, axis=1).min()), measured.range[1]),
         level=level,
     )
 
@@ -733,7 +742,7 @@ def _shifts(residuals: Residuals, name: str, n_resamples: int, rng: np.random.Ge
     one = kinds[0][:PAIRS][: len(other)]
     is_convex = (sizes(one + other) <= (sizes(one) + sizes(other)) * (1.0 + 1e-9)).all()
     must = "metric must be a norm of the residuals: twice as large for twice the residuals, and convex"
-    is_norm = is_convex and np.allclose(sizes(2.0 * one), 2.0 * sizes(one))
+    is_norm = is_convex and all(np.allclose(sizes(far * one), far * sizes(one)) for far in (2.0, FAR_BEYOND))
     checks.require(is_norm, must, given=f"{name} is not", hint="Pass 'ece', 'rmsce', 'mce', 'ks-error' or another")
     directions = np.concatenate([seen, *(seen - kind[:DIRECTIONS] for kind in kinds)])
     return float(sizes(seen)[0]), np.concatenate([_shifts_of(sizes, directions, kind) for kind in kinds])

@@ -312,6 +312,8 @@ def _histogram(null: NullDistribution, at: float) -> tuple[FloatArray, FloatArra
     """Return edges of equal width, the observed value among them if it lies where the law is, and what lies between them."""
     if null.values is not None:
         values = null.values[np.isfinite(null.values)]
+        if values.size and np.ptp(values) <= TIE * np.abs(values).max():  # all equal but for rounding
+            values = np.full(values.size, values[0])
         edges = np.histogram_bin_edges(values, bins=min(60, max(10, int(2.0 * values.size ** (1 / 3)))))
     else:  # from where the law begins to where all but 0.0005 of it ends
         grid = np.geomspace(1e-3, 1e5, 4801)
