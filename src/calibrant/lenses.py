@@ -46,10 +46,6 @@ class View(ABC):
             What is seen, linear in the residuals.
         """
 
-    def observed(self, problem: BinaryProblem) -> FloatArray:
-        """Return what is seen of the residuals that the problem has, shape (1, d)."""
-        return self.look(residual_of(problem))
-
 
 class Lens(ABC):
     """Linear smoother of the residuals of a problem; called on a problem, it gives the `View`.
@@ -156,7 +152,7 @@ class MeanOverProblems(Size):
         """Return the mean; of cells in place of rows with its limits."""
         found = []
         for problem, view in seen:
-            value = float(self.extent(view, view.observed(problem))[0])
+            value = float(self.extent(view, view.look(residual_of(problem)))[0])
             if problem.cells:
                 value = Approximate(value, *self.within(problem.cells, value))
             found.append((problem.share, value))
@@ -386,10 +382,6 @@ class LocalView(View):
         gather = sparse.csr_array((self.weight, self.place, pointer), shape=(self.place.size, self.score.size))
         return np.asarray((gather.T @ residual.T).T / self.rows) @ self.matrix.T
 
-    def observed(self, problem: BinaryProblem) -> FloatArray:
-        """Keep it within one: a polynomial may leave [0, 1] where rows are few."""
-        return np.clip(super().observed(problem), -1.0, 1.0)
-
     @property
     def share(self) -> FloatArray:
         """Share of the weight at each place, shape (d,)."""
@@ -398,7 +390,7 @@ class LocalView(View):
 
 def mean_gap(view: LocalView, seen: FloatArray) -> FloatArray:
     """Mean distance over the rows."""
-    return np.asarray(np.abs(seen) @ view.share)
+    return np.asarray(_gaps(seen) @ view.share)
 
 
 def median_gap(view: LocalView, seen: FloatArray) -> FloatArray:
@@ -413,12 +405,17 @@ def high_gap(view: LocalView, seen: FloatArray) -> FloatArray:
 
 def largest_gap(view: View, seen: FloatArray) -> FloatArray:
     """Largest distance over the rows."""
-    return np.asarray(np.abs(seen).max(axis=1))
+    return np.asarray(_gaps(seen).max(axis=1))
+
+
+def _gaps(seen: FloatArray) -> FloatArray:
+    # A polynomial may leave [0, 1] where rows are few. A rate and a probability are at most one apart.
+    return np.minimum(np.abs(seen), 1.0)
 
 
 def _quantile_gap(view: LocalView, seen: FloatArray, q: float) -> FloatArray:
     """Quantile over rows, linear between order statistics as in `numpy.quantile`; a weight counts rows."""
-    gaps = np.abs(seen)
+    gaps = _gaps(seen)
     order = np.argsort(gaps, axis=1)
     gaps, counted = np.take_along_axis(gaps, order, axis=1), np.cumsum(view.rows[order], axis=1)
     total = view.rows.sum()

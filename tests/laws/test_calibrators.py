@@ -12,6 +12,7 @@ from sklearn.base import clone
 from strategies import columns, dirichlet_rows, repeated, tables, votes
 
 from calibrant import ByNotion, HistogramBinning, log_loss
+from calibrant._core.arrays import as_double
 from calibrant._core.registry import entries
 from calibrant.binning import PointsPerBin
 from calibrant.calibrators import BinaryCalibrator
@@ -200,7 +201,7 @@ def test_read_only_single_precision_and_strided_forecasts_are_accepted(key):
     single = prob.astype(np.float32)
     np.testing.assert_array_equal(
         fitted(key, (label, single, weight)).calibrate(single),
-        fitted(key, (label, single.astype(np.float64), weight)).calibrate(single.astype(np.float64)),
+        fitted(key, (label, as_double(single), weight)).calibrate(as_double(single)),
     )
 
 

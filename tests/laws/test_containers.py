@@ -170,7 +170,10 @@ def test_columns_of_truth_values_are_zeros_and_ones(table):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (pl.DataFrame({"b": P}).lazy(), "y_prob must be in memory; got a LazyFrame. Call .collect() first."),
+        (
+            pl.DataFrame({"b": P}).lazy(),
+            "y_prob must be in memory; got a LazyFrame. Pass calibrant.predictions(...) of it, or bring it into memory: .collect()",
+        ),
         (
             pd.DataFrame(TWO, columns=["a", "a"]),
             "columns of y_prob must have different names; got a table with one twice",

@@ -567,11 +567,10 @@ class Beside(NamedTuple):
             found, pvalue = difference_of_samples(metric, own, other, level)
             facts = {part: getattr(found, part) for part in ("difference", "lower", "upper")}
             return facts | {"pvalue": pvalue, "value": metric.value(problem)}
-        value = metric.value(problem)
         reference, problem = in_one_precision(reference, problem)
         test = paired_result_of(metric, problem, reference, "two-sided", level, draws, self.rng)
         parts = ("difference", "lower", "upper", "pvalue", "least_pvalue")
-        facts = {part: getattr(test, part) for part in parts} | {"value": value}
+        facts = {part: getattr(test, part) for part in parts} | {"value": metric.value(problem)}
         if (differences := metric.row_differences(problem, reference)) is not None:
             won = (1.0 + np.sign((1 if metric.higher_is_better else -1) * differences)) / 2.0
             facts["win_rate"] = float(problem.weights.values @ won) / problem.weights.total

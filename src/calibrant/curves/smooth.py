@@ -205,11 +205,7 @@ def _panel(
     else:
         local, bandwidth = smoother(problem), DENSITY
         seen, squares = local.look(residual_of(problem)), np.square(local.matrix) / local.rows
-        error, score, event_rate = (
-            float(mean_gap(local, local.observed(problem))[0]),
-            local.score,
-            local.score + seen[0],
-        )
+        error, score, event_rate = float(mean_gap(local, seen)[0]), local.score, local.score + seen[0]
         variance = squares @ _variance(np.clip(event_rate, 0.0, 1.0), 1.0 / squares.sum(axis=1))
         density, mean_prob = _kernel_sums(problem, score, bandwidth)[0], score
     reach = z * np.sqrt(variance)
