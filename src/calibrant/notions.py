@@ -499,11 +499,11 @@ class Confidence(Notion):
         return PairConfidence()
 
     def _split(self, problem: Problem) -> Iterator[BinaryProblem]:
-        """Yield the one problem."""
+        """Return the one problem."""
         simplex = as_simplex(problem)
-        top = simplex.top
-        score, precision = entry(simplex.forecast.as_given, top), simplex.precision
-        yield BinaryProblem(score, simplex.label == top, simplex.weights, name=self.name, precision=precision)
+        top, forecast = simplex.top, simplex.forecast
+        score, occurred = entry(forecast.as_given, top), simplex.label == top
+        return iter([BinaryProblem(score, occurred, simplex.weights, name=self.name, precision=forecast.precision)])
 
 
 @declare("notion", "top-label", symbol="TL", source="Gupta and Ramdas 2022, Def. 1")

@@ -394,27 +394,26 @@ def are_within(values: npt.NDArray[Any], low: float, high: float, tolerance: flo
     kind, ones = values.dtype, None
     if not (kind.char in "fd" and kind.isnative and values.ndim in (1, 2) and values.size > 0):
         return False
+    if values.size > BLOCK and len(values) > 1:
+        rows = list(blocks(len(values), values[0].size, BLOCK))
+        workers = n_processors() if values.size >= PARALLEL_FROM else 1
+        shares = [rows[number::workers] for number in range(workers)]
+        each = in_order(
+            lambda own: all(are_within(values[some], low, high, tolerance) for some in own), shares, workers
+        )
+        return all(each)
     if tolerance is not None and values.ndim == 2:
         # A sum of K numbers that are not negative is off by at most K units in the last place, in whatever order it is taken.
         n_classes = values.shape[1]
         ones = np.ones(n_classes, dtype=kind if n_classes * UNIT_OF[kind.char] <= ROOM * tolerance else np.float64)
         off = tolerance - n_classes * UNIT_OF[ones.dtype.char]
-
-    def is_well(block: FloatArray) -> bool:
-        # A comparison with NaN fails, and the least of numbers with NaN among them is NaN. As double: 1e100 is inf in single.
-        if not (float(np.minimum.reduce(block, None)) >= low and float(np.maximum.reduce(block, None)) <= high):
-            return False
-        if ones is None:
-            return True
-        sums = block.astype(ones.dtype, copy=False) @ ones
-        return bool(float(np.minimum.reduce(sums)) >= 1.0 - off and float(np.maximum.reduce(sums)) <= 1.0 + off)
-
-    if values.size <= BLOCK:
-        return is_well(values)
-    rows = list(blocks(len(values), values[0].size))
-    workers = n_processors() if values.size >= PARALLEL_FROM else 1
-    shares = [rows[number::workers] for number in range(workers)]
-    return all(in_order(lambda own: all(is_well(values[some]) for some in own), shares, workers))
+    # A comparison with NaN fails, and the least of numbers with NaN among them is NaN. As double: 1e100 is inf in single.
+    if not (float(np.minimum.reduce(values, None)) >= low and float(np.maximum.reduce(values, None)) <= high):
+        return False
+    if ones is None:
+        return True
+    sums = values.astype(ones.dtype, copy=False) @ ones
+    return bool(float(np.minimum.reduce(sums)) >= 1.0 - off and float(np.maximum.reduce(sums)) <= 1.0 + off)
 
 
 def blocks(n: int, n_columns: int = 1, most: int = BLOCK) -> Iterable[slice]:

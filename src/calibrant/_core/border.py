@@ -432,7 +432,7 @@ def as_problem(
     truth, array = as_labels(y_true, named.truth), arrays.as_array(named.forecast, y_prob)
     all_is_well = _is_well(array, input, rows)
     values: arrays.FloatArray = array if all_is_well else finite_numbers(named.forecast, array, y_prob)
-    names = arrays.columns_of(y_prob) if column_names is None else column_names
+    names = column_names if column_names is not None or array is y_prob else arrays.columns_of(y_prob)
     if len(truth) != len(values):
         must = f"{named.truth} and {named.forecast} must have the same number of rows"
         several = "Transpose a table whose columns are rows; pass several forecasts as a dict, {'a': p, 'b': q}"

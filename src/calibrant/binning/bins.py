@@ -637,7 +637,7 @@ class EqualWidth(Binning):
     def __call__(self, problem: BinaryProblem) -> Bins:
         """Sum in a compiled loop where that pays."""
         found = even_edges(self.n_bins, problem.precision)
-        if problem.weights.is_unit and self.n_bins <= MOST_BINS and pays(problem.size, SAVED):
+        if problem.weights.is_unit and self.n_bins <= MOST_BINS and pays(problem.score.size, SAVED):
             return _compiled(found, problem)
         return sums_over(found, problem)
 

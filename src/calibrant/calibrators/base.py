@@ -258,8 +258,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         return self
 
     def _problem_of(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None) -> Problem:
-        got = f"{type(self).__name__} requires y to be passed, but the target y is None"
-        checks.require(y is not None, "y must be given", given=got, hint="Pass the class of each row")
+        if y is None:
+            got = f"{type(self).__name__} requires y to be passed, but the target y is None"
+            checks.refuse("y must be given", given=got, hint="Pass the class of each row")
         values = self._received(X, reset=True)
         truth = column_or_1d(as_array("y_true", y), warn=True)
         return as_problem(

@@ -135,7 +135,7 @@ class Objective:
     def at(self, table: FloatArray) -> TablePoint:
         """Evaluate."""
         size, (f, k) = table.size, table.shape
-        loss, slope, second = np.split(self.over(self._sums, table) / self.total, [1, 1 + size])
+        loss, slope, second = np.split(self.over(self._sums)(table) / self.total, [1, 1 + size])
         value, gradient = self._penalised(table, float(loss[0]), slope.reshape(f, k))
         hessian = self.design.hessian(second, f, k).reshape(size, size)
         hessian[np.diag_indices(size)] += 2.0 * self.ridge.ravel()
@@ -198,7 +198,7 @@ class LargeObjective(Objective):
         self, design: Design, over: Callable[..., Any], total: float, ridge: FloatArray, centre: FloatArray
     ) -> None:
         super().__init__(design, over, total, ridge, centre)
-        self.z, self.label, weight = over(lambda *rows: rows)
+        self.z, self.label, weight = over(lambda *rows: rows)()
         self.share, self.equal = weight / total, bool((weight == 1.0).all())
         single: Any = np.float32
         self.single = self.z.astype(single)
@@ -377,7 +377,7 @@ def fit_table(
         return (z if size == 1.0 else z / size), batch.label, batch.weight
 
     over = over_rows(problem, made)
-    extent: Extent = over(_extent)
+    extent: Extent = over(_extent)()
     largest, weights = float(extent.largest[0]), extent.sums[1:]
     free, unit, tiny, size = ridge <= TINY_RIDGE, np.ones_like(centre), np.full_like(centre, TINY_RIDGE), 1.0
     if largest > ORDINARY:
@@ -456,7 +456,7 @@ def _held_by_ridge(
                     break
         return count
 
-    lose, gain = over(moved)
+    lose, gain = over(moved)()
     return "the classes are separated" if ((lose == 0) & (gain > 0)).any() else None
 
 

@@ -568,7 +568,7 @@ def _scores(forecast: Forecast) -> FloatArray:
 def _rows(problem: SimplexProblem) -> tuple[FloatArray, FloatArray, IntArray, FloatArray]:
     """Return scores of rows, the highest of each, the true class and the weight."""
     scores = _scores(problem.forecast)
-    return scores, scores.max(axis=1), problem.label, problem.weight
+    return scores, scores.max(axis=1), problem.label, problem.weights.values
 
 
 def _order(scores: FloatArray, top: FloatArray, label: IntArray, weight: FloatArray) -> FloatArray:
@@ -588,11 +588,12 @@ def _minimum(problem: SimplexProblem) -> tuple[Minimum[ScalarPoint], str]:
     class; it is positive from the start exactly if the uniform average, at T = infinity, is already no lower.
     """
     over = over_rows(problem, _rows)
-    total, below, uneven, gain = over(_order)
+    total, below, uneven, gain = over(_order)()
+    sums = over(sums_of_exponent)
 
     def at(x: FloatArray) -> ScalarPoint:
-        value, slope, curvature = (over(sums_of_exponent, float(x[0])) / total).tolist()
-        return ScalarPoint(x, value, np.array([slope]), curvature, length=1.0 / COLDEST)
+        value, slope, curvature = (sums(float(x[0])) / total).tolist()
+        return ScalarPoint(x, value, np.array([slope]), curvature, 1.0 / COLDEST, float(x[0]))
 
     if not uneven:
         b, why = 1.0, "every temperature is as good: the forecast is uniform"

@@ -333,7 +333,7 @@ class _HeldOut:
         log_prob, mean, variance = self._moments(float(x[0]))
         value = -float(self.share @ log_prob[self.of_true]) + charge * float(x[0])
         slope = self.share @ (mean - self.way[self.of_true]) + charge
-        return ScalarPoint(x, value, np.array([slope]), float(self.share @ variance), length=1.0)
+        return ScalarPoint(x, value, np.array([slope]), float(self.share @ variance), 1.0, abs(float(x[0])) or 1.0)
 
     def standard_error(self) -> float:
         """Of the first derivative at 0, if labels follow the predicted probabilities."""

@@ -25,16 +25,16 @@ from calibrant.sums.reading import is_unread
 # Sums over rows, in memory or streamed
 
 
-def over_rows(problem: Any, made: Callable[[Any], tuple[Any, ...]]) -> Callable[..., Any]:
-    """Return what adds up a function of the rows of a problem, or of each batch of streamed rows.
+def over_rows(problem: Any, made: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], Callable[..., Any]]:
+    """Return what makes of a function of rows one of all rows of a problem, whose batches are added up where it is streamed.
 
     The function gets the arrays that ``made`` makes of a batch, and what else it is passed. Of rows in memory these are made
     once and kept, of streamed rows for each sum.
     """
     if is_unread(problem):
-        return lambda read, *more: problem.reduce(lambda batch, _: read(*made(batch), *more))
+        return lambda read: lambda *more: problem.reduce(lambda batch, _: read(*made(batch), *more))
     rows = made(problem)
-    return lambda read, *more: read(*rows, *more)
+    return lambda read: partial(read, *rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ def fit_logistic(
         Whether there is an intercept, and whether coefficients are kept at 0 or above; the intercept is free.
     """
     over = over_rows(rows, made)
-    extent = over(_extent)
+    extent = over(_extent)()
     weight, occurred, *sums = extent.sums
     centre = np.array([0.0] * intercept + [total / weight * intercept for total in sums])
     top, bottom = np.split(extent.largest, 2)
@@ -220,12 +220,10 @@ def fit_logistic(
     if not np.isfinite(start).all():
         return LogisticFit(0.0, np.zeros(len(sums)), np.inf, 0, False, 0)
     if is_unread(rows):
-        sums_at = partial(
-            over, lambda columns, total, events, theta: _sums(*standardised(columns, total, events), theta)
-        )
+        sums_at = over(lambda columns, total, events, theta: _sums(*standardised(columns, total, events), theta))
         minimum, kept = _minimum(sums_at, weight, start, lower)
     else:
-        table = over(standardised)
+        table = over(standardised)()
         minimum, kept = _minimum(partial(_sums, *table), weight, start, lower, table)
     theta = np.zeros(lower.size)
     theta[kept] = minimum.point.x / scale[kept]
@@ -238,7 +236,7 @@ def fit_logistic(
             table, total, events = standardised(columns, total, events)
             return np.asarray(table[kept] @ ((total - events) * expit(eta) - events * expit(-eta)))
 
-        gradient = projected(theta[kept], over(slope) / weight, lower[kept])
+        gradient = projected(theta[kept], over(slope)() / weight, lower[kept])
     return LogisticFit(shift, coef, gradient, minimum.n_iter, minimum.converged, len(kept))
 
 
@@ -424,7 +422,7 @@ def is_separated(problem: BinaryProblem, family: Family) -> bool:
         def count(x: FloatArray, outcome: BoolArray) -> int:
             return int(((x > low) & (x < high) & (True if of_events is None else outcome == of_events)).sum())
 
-        return bool(over(count))
+        return bool(over(count)())
 
     def ends(x: FloatArray, outcome: BoolArray) -> Extent:
         """Minus the least log-odds of rows with the event and of others, and the largest; -infinite where there are none."""
@@ -432,7 +430,7 @@ def is_separated(problem: BinaryProblem, family: Family) -> bool:
         each = [*(-part.min(initial=np.inf) for part in parts), *(part.max(initial=-np.inf) for part in parts)]
         return Extent(np.zeros(0), np.array(each))
 
-    largest = over(ends).largest
+    largest = over(ends)().largest
     (event_low, other_low), (event_high, other_high) = -largest[:2], largest[2:]
     low, high = min(event_low, other_low), max(event_high, other_high)
     if family == "rising through zero":
@@ -497,7 +495,7 @@ def least_log_loss(
         )
     if found.rank == intercept:  # the first column is the same for all rows
         ahead = np.eye(1, found.coef.size)[0]
-        value = over_rows(problem, partial(columns, features))(_extent).largest[0]
+        value = over_rows(problem, partial(columns, features))(_extent)().largest[0]
         found = replace(found, coef=ahead, intercept=found.intercept - float(value))
     return found
 

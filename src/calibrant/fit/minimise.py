@@ -94,7 +94,8 @@ def bounded_step(hessian: FloatArray, gradient: FloatArray, room: FloatArray) ->
 MOST_STEPS = 500
 """Near separation a logistic regression needs about twice the logarithm of what separates, some tens."""
 
-MOST_HALVINGS = 60
+HALVED = 0.5 ** np.arange(60)
+"""Parts of a step that are tried, one after the other."""
 
 FAIR_SHARE = 1e-4
 """Part of the gain that the slope promises which a step must bring."""
@@ -125,13 +126,12 @@ class Point(ABC):
     rounding: float = ROUNDING
     """See `ROUNDING`: larger where the value has been worked out in single precision."""
 
+    length_unit: float = 1.0
+    """What a step is measured in, beside `Stop.reach`."""
+
     @abstractmethod
     def step(self) -> FloatArray:
         """Return Newton's step from here, or one near it; where there are bounds, best one that stays within them."""
-
-    def reach(self, step: FloatArray) -> float:
-        """How far a step goes, in the units of `Stop.reach`."""
-        return float(np.abs(step).sum())
 
 
 P = TypeVar("P", bound=Point)
@@ -154,23 +154,23 @@ class DensePoint(Point):
 
 @dataclass(frozen=True, eq=False)
 class ScalarPoint(Point):
-    """A point of a function of one number, within an interval of some length; all arrays have one element."""
+    """A point of a function of one number, within an interval of some length; all arrays have one element.
+
+    A step is measured as a part of the number, where that is not zero.
+    """
 
     x: FloatArray
     value: float
     gradient: FloatArray
     curvature: float
     length: float
+    length_unit: float = 1.0
 
     def step(self) -> FloatArray:
         """Return Newton's step; across the interval where that is longer, or where rounding has lost the curvature."""
         with np.errstate(divide="ignore", over="ignore"):
             step: FloatArray = np.clip(-self.gradient / max(self.curvature, 0.0), -self.length, self.length)
         return step
-
-    def reach(self, step: FloatArray) -> float:
-        """Part of the number, where it is not zero."""
-        return float(abs(step[0]) / (abs(self.x[0]) or 1.0))
 
 
 @dataclass(frozen=True)
@@ -252,46 +252,29 @@ def minimise(
         residual = projected(here.x, here.gradient, lower, upper)
         if residual <= stop.residual:
             return Minimum(here, residual, n_iter, True)
-        step = here.step()
-        gain, reach, unit = -float(np.vdot(here.gradient, step)), here.reach(step), max(1.0, abs(here.value))
+        step, unit = here.step(), max(1.0, abs(here.value))
+        gain, reach = -float(np.vdot(here.gradient, step)), float(np.abs(step).sum()) / here.length_unit
         last = reach <= stop.reach or gain <= stop.gain
-        there = None
-        if last or (np.isfinite(gain) and gain > NOTHING * unit):
-            there = _further(at, here, step, gain, residual, 1 if last else MOST_HALVINGS, (lower, upper))
-        if there is None:
+        falls = last or (np.isfinite(gain) and gain > NOTHING * unit)
+        lengths = HALVED[:1] if last else HALVED[np.append(True, HALVED[:-1] * gain > EPS * unit)]
+        for length in lengths if falls else ():
+            there = at(np.minimum(np.maximum(here.x + length * step, lower), upper))
+            promised = float(np.vdot(here.gradient, here.x - there.x))
+            if promised > EPS * unit and there.value <= here.value - FAIR_SHARE * promised:
+                break
+            is_level = promised <= here.rounding * unit and np.isfinite(there.value)
+            if is_level and (
+                projected(there.x, there.gradient, lower, upper) < CLEARLY * residual
+                or -float(np.vdot(there.gradient, there.step())) < CLEARLY * gain
+            ):
+                break
+        else:
             return Minimum(here, residual, n_iter, last or reach <= MARGIN * stop.reach)
         here = there
         if last:
             return Minimum(here, projected(here.x, here.gradient, lower, upper), n_iter + 1, True)
     residual = projected(here.x, here.gradient, lower, upper)
     return Minimum(here, residual, MOST_STEPS, residual <= stop.residual)
-
-
-def _further(
-    at: Callable[[FloatArray], P],
-    here: P,
-    step: FloatArray,
-    gain: float,
-    residual: float,
-    trials: int,
-    bounds: tuple[FloatArray | float, FloatArray | float],
-) -> P | None:
-    """Return the end of the first of the halved steps that helps, or None."""
-    unit = max(1.0, abs(here.value))
-    for length in 0.5 ** np.arange(trials):
-        there = at(np.minimum(np.maximum(here.x + length * step, bounds[0]), bounds[1]))
-        promised = float(np.vdot(here.gradient, here.x - there.x))
-        if promised > EPS * unit and there.value <= here.value - FAIR_SHARE * promised:
-            return there
-        is_level = promised <= here.rounding * unit and np.isfinite(there.value)
-        if is_level and (
-            projected(there.x, there.gradient, *bounds) < CLEARLY * residual
-            or -float(np.vdot(there.gradient, there.step())) < CLEARLY * gain
-        ):
-            return there
-        if length * gain <= EPS * unit:
-            break
-    return None
 
 
 def projected(
