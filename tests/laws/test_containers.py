@@ -172,7 +172,7 @@ def test_columns_of_truth_values_are_zeros_and_ones(table):
     [
         (
             pl.DataFrame({"b": P}).lazy(),
-            "y_prob must be in memory; got a LazyFrame. Pass calibrant.predictions(...) of it, or bring it into memory: .collect()",
+            "y_prob must be in memory; got a LazyFrame. Pass calibrant.predictions(...) of it, or bring it into memory",
         ),
         (
             pd.DataFrame(TWO, columns=["a", "a"]),

@@ -758,6 +758,6 @@ def _shifts_of(sizes: Sizes, directions: FloatArray, noise: FloatArray) -> Float
     shifts, unit = np.empty((len(directions), len(noise))), SMALL / (FAR_BEYOND * (reach or 1.0))
     for i, length in enumerate(lengths):
         factor = SMALL / length if length > reach * 1e-200 else 0.0
-        far, noise = [factor * seen[i : i + 1] for seen in ahead], [unit * seen for seen in aside]
-        shifts[i] = (sizes.size([a + b for a, b in zip(far, noise, strict=True)]) - sizes.size(far)[0]) / unit
+        far, small = [factor * seen[i : i + 1] for seen in ahead], [unit * seen for seen in aside]
+        shifts[i] = (sizes.size([a + b for a, b in zip(far, small, strict=True)]) - sizes.size(far)[0]) / unit
     return shifts
