@@ -14,11 +14,11 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
-from calibrant._core.arrays import FloatArray, prob_of_logit
+from calibrant._core.arrays import FloatArray, as_array, prob_of_logit
 from calibrant._core.border import Input, as_forecast, as_weights
 from calibrant._core.checks import CalibrationWarning, as_numbers, choice, number, refuse, require, whole
 from calibrant._core.result import Result, Table
-from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, two_columns
+from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weights, precision_of, two_columns
 from calibrant.binning import Binning, as_binning
 from calibrant.datasets import make_softmax_forecast
 from calibrant.metrics.estimate import NO_INTERVAL, Resampling, consistent_deviations, pvalue_of
@@ -147,6 +147,7 @@ def of_pilot(
         held = np.flatnonzero(weights.values)
         values, weights = values[held], weights.take(held)
     forecast = as_forecast(values, input=input, rows=rows)
+    forecast.precision = precision_of(as_array("y_prob", y_prob), input, rows)
     return Predictions(forecast, f"those of the pilot's {weights.n_rows:,} rows", weights)
 
 

@@ -103,6 +103,8 @@ def test_what_is_to_be_kept_is_kept_in_rows_of_every_kind(keep, k):
     new = np.vstack([prob, np.eye(k), rng.dirichlet(np.full(k, 0.05), 300), rng.dirichlet(np.full(k, 5.0), 300)])
     found = fitted.predict_proba(new)
     np.testing.assert_array_equal(found.argmax(axis=1), new.argmax(axis=1))
+    for n in (1, 2, 5):  # equal classes are no less equal in a table of another length
+        assert fitted.predict_proba(np.full((n, k), 1 / k)).argmax(axis=1).tolist() == [0] * n
     if keep == "order":
         order = np.argsort(new, axis=1, kind="stable")
         assert (np.diff(np.take_along_axis(found, order, axis=1), axis=1) >= -1e-12).all()

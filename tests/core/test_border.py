@@ -569,7 +569,7 @@ def test_columns_that_are_named_after_classes_may_stand_in_any_order(y, name, tm
 
 
 def test_levels_of_a_name_are_read_as_one_and_bytes_as_text():
-    table = pd.DataFrame(TWELVE[:, ::-1], columns=pd.MultiIndex.from_product([["p"], LETTERS[::-1]]))
+    table = pd.DataFrame(TWELVE[:, ::-1], columns=pd.MultiIndex.from_product([["p"], LETTERS[::-1], [""]]))
     for words in (LETTERS, LETTERS.astype("S")):
         assert cb.log_loss(words[OF_TWELVE], table) == pytest.approx(cb.log_loss(OF_TWELVE, TWELVE), rel=1e-12)
 

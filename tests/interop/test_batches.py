@@ -8,6 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset
@@ -15,7 +16,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from calibrant import HistogramBinning, assess, calibration_error, expected_calibration_error, measure, predictions
+from calibrant import assess, calibration_error, expected_calibration_error, measure, predictions
 from calibrant._core import threads
 from calibrant._core.checks import as_numbers
 from calibrant.interop import arrow_batches as streamed
@@ -102,10 +103,15 @@ def test_decimals_stand_in_their_bins_however_they_are_stored(tmp_path):
         for rows in ("as-given", "normalize"):
             found = expected_calibration_error(y, frame.squeeze(axis=1), binning=20, rows=rows)
             assert found == pytest.approx(expected, abs=1e-6)
+    beyond = p.astype(">f4")
+    beyond[np.argmax(p)] = np.nextafter(np.float32(1.0), np.float32(2.0))
+    of_arrow = pa.table({"0": 1 - p, "1": single})
+    for other in (p.astype(np.float16), p.astype(">f4"), of_arrow, pl.from_arrow(of_arrow)):
+        assert expected_calibration_error(y, other, binning=20) == pytest.approx(expected, abs=1e-6)
+    lifted = expected_calibration_error(y, np.minimum(np.where(beyond > 1, 1.0, p), 1.0), binning=20)
+    assert expected_calibration_error(y, beyond, binning=20) == pytest.approx(lifted, abs=1e-6)
     both = [(y, p), (y, p.astype(np.float32))]
     assert expected_calibration_error(predictions(both), binning=20) == pytest.approx(expected, abs=1e-12)
-    fitted = HistogramBinning(binning=20).fit(predictions([(y, p.astype(np.float32))]))
-    assert fitted.calibrate(p).tolist() == HistogramBinning(binning=20).fit(p, y).calibrate(p.astype("f4")).tolist()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibrant.interop import columns
-from calibrant.interop.tables import MOST_PARTS, read_forecast, read_table, select, table_of, write_table
+from calibrant.interop.columns import FileTable
+from calibrant.interop.tables import (
+    MOST_PARTS,
+    choose_columns,
+    read_forecast,
+    read_table,
+    select,
+    table_of,
+    write_table,
+)
 
 TABLE = {
     "label": np.array(["cat", "dög", "cat, tabby"]),
@@ -275,6 +284,20 @@ def test_the_class_of_a_column_is_read_off_its_name(columns, truth, classes, tmp
     table = {"truth": np.array(truth), **{name: np.full(2, 0.5) for name in columns}}
     write_table(tmp_path / "t.npz", table)
     assert read_forecast(tmp_path / "t.npz", prob=",".join(columns), label="truth").labels() == classes
+
+
+@pytest.mark.parametrize(
+    ("prob", "beside", "chosen"),
+    [
+        (None, "p_w", ("p_0", "p_1")),
+        ("p_*", "p_w", ("p_0", "p_1")),
+        ("p_1", "p_1", ("p_1",)),
+        (["p_1"], "p_1", ("p_1",)),
+    ],
+)
+def test_what_stands_beside_a_forecast_is_a_part_of_it_only_where_it_is_named(prob, beside, chosen):
+    table = FileTable.of_names(["label", "p_0", "p_1", "p_w"])
+    assert choose_columns(table, prob=prob, beside=[beside], where="t").forecast_columns == chosen
 
 
 def test_rows_are_cut_before_anything_is_looked_at(tmp_path):

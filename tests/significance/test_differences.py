@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from reference import paired as reference
 from strategies import uniform_rows
 
-from calibrant import compare, equivalence_test, paired_test
+from calibrant import compare, equivalence_test, log_loss, paired_test
 from calibrant._core.border import as_problem
 from calibrant._core.rows import as_simplex
 from calibrant.exceptions import CalibrationWarning
-from calibrant.metrics import observed_expected_ratio
+from calibrant.metrics import expected_calibration_error, maximum_calibration_error, observed_expected_ratio
 from calibrant.metrics.estimate import Sizes
 from calibrant.metrics.kinds import as_metric, metric_named
 from calibrant.significance import differences as paired
@@ -73,6 +73,10 @@ def test_decimals_of_two_forecasts_are_compared_alike_in_whatever_precision_each
         pvalues = [paired_test(y, a, b, metric=metric, n_resamples=99).pvalue for metric in ("roc-auc", "ece")]
         found.append([*pvalues, compare(y, {"a": a, "b": b}, metric="brier", n_resamples=99)["b"].win_rate])
     assert found == [found[0]] * 4
+    near_one = np.where(np.arange(1000) % 2, 1 - 4e-8, 1 - 7e-8)  # single precision would lose half of 1 - p
+    assert compare(y, {"a": p.astype("f4"), "b": near_one}, metric="nll")["b"].value == pytest.approx(
+        log_loss(y, near_one)
+    )
 
 
 @pytest.mark.parametrize("metric", ["debiased-ece", "ece", "smooth-ece", "brier"])
@@ -447,6 +451,16 @@ def test_the_upper_limit_is_the_smallest_bound_that_is_accepted(metric, level):
     upper = equivalence_test(y, p, metric=metric, level=level).upper
     assert equivalence_test(y, p, metric=metric, bound=upper * 1.02).pvalue <= level
     assert equivalence_test(y, p, metric=metric, bound=upper * 0.98).pvalue > level
+
+
+def test_a_limit_is_no_less_than_the_estimate_and_within_the_range():
+    rng = np.random.default_rng(0)
+    for n in range(8, 40, 4):
+        y, p = rng.random(n) < 0.15, rng.random(n) ** 0.2 * 0.999
+        for metric, function in (("mce", maximum_calibration_error), ("ece", expected_calibration_error)):
+            found = equivalence_test(y, p, metric=metric, bound=0.5, n_resamples=50)
+            assert found.statistic == pytest.approx(function(y, p))
+            assert found.statistic <= found.upper <= 1.0
 
 
 def test_the_null_distribution_is_about_the_bound_and_a_frame_holds_it():

@@ -98,10 +98,17 @@ def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
     table: Any = native
     kinds = list(table.schema.values()) if is_frame else [table.dtype]
     shown = ", ".join(map(str, kinds))
+    is_mixed = (
+        nw.Float32 in kinds
+        and len(set(kinds)) > 1
+        and all(kind.is_float() or kind.is_integer() or kind == nw.Boolean for kind in kinds)
+    )
+    if is_frame and (
+        _is_of_arrow_numbers(table) or (is_mixed and not any(column.null_count() for column in table.iter_columns()))
+    ):
+        return stacked([column.to_numpy() for column in table.iter_columns()])
     if table.implementation.is_pyarrow():
         data = _decoded(data)
-    elif is_frame and (_is_of_arrow_numbers(table) or set(kinds) == {nw.Float32, nw.Float64}):
-        return stacked([column.to_numpy() for column in table.iter_columns()])
     try:
         if any(kind in (nw.Int128, nw.UInt128) for kind in kinds):
             raise TypeError("it has no integers of 128 bits")  # before older versions of polars panic
@@ -158,11 +165,15 @@ def as_double(values: npt.NDArray[Any]) -> FloatArray:
 
 
 def columns_of(data: npt.ArrayLike) -> Sequence[Any] | None:
-    """Return the names of the columns of a table that has some; levels of a name as one, such as p_cat."""
+    """Return the names of the columns of a table that has some; of names with levels those in which they differ, as one."""
     names = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow, pandas and polars
     if names is None or callable(names):
         return None
-    return ["_".join(map(str, name)) if isinstance(name, tuple) else name for name in names]
+    names = list(names)
+    if len(names) < 2 or not all(isinstance(one, tuple) for one in names):
+        return names
+    levels = [level for level in zip(*names, strict=True) if len(set(level)) > 1]
+    return ["_".join(map(str, one)) for one in zip(*levels, strict=True)]
 
 
 def absent(value: object) -> bool:

@@ -431,7 +431,10 @@ def as_problem(
     input, rows = data.get("input", "probability"), data.get("rows", "as-given")
     truth, array = as_labels(y_true, named.truth), arrays.as_array(named.forecast, y_prob)
     all_is_well = _is_well(array, input, rows)
-    values: arrays.FloatArray = array if all_is_well else finite_numbers(named.forecast, array, y_prob)
+    values: arrays.FloatArray = array
+    if not all_is_well:
+        exact = arrays.as_double(array) if array.dtype.char in arrays.PLACES else array
+        values = finite_numbers(named.forecast, exact, y_prob)
     names = column_names if column_names is not None or array is y_prob else arrays.columns_of(y_prob)
     if len(truth) != len(values):
         must = f"{named.truth} and {named.forecast} must have the same number of rows"
@@ -448,7 +451,8 @@ def as_problem(
     precision = _rows.precision_of(array, input, rows)
     if values.ndim == 1:
         logit = values.astype(np.float64, copy=False)[kept] if input == "logit" else None
-        score = values.astype(np.float64, copy=False)[kept] if logit is None else arrays.score_of_logit(logit)
+        score = values.astype(precision, copy=False).astype(np.float64, copy=False)[kept]
+        score = score if logit is None else arrays.score_of_logit(logit)
         if y_pred is not None:
             outcome, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
             classes, name = OF_A_PAIR, ""

@@ -323,7 +323,7 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> a
         refuse(f"{name} must hold at least one column", got=got, hint="Check how the table was read")
     if array.size == 0:
         refuse(f"{name} must hold at least one row", got=f"shape {array.shape}", hint="Check how the table was read")
-    numbers = arrays.as_double(array)
+    numbers = array.astype(np.float64, copy=False)
     # One pass decides: a sum is finite only if nothing in it is NaN or infinite (overflow is looked at again).
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(numbers.sum())

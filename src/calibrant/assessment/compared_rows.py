@@ -35,7 +35,7 @@ from calibrant._core.rows import (
     Weights,
     as_simplex,
 )
-from calibrant.calibrators.base import Calibrator, as_calibrator, in_double
+from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.safe import MOST_COUNTS, Method, SafeCalibrator, folds, in_order
 from calibrant.fit.folds import observed
@@ -326,13 +326,10 @@ def candidates_of(
 
 
 def summing_to_one(problem: Problem) -> Problem:
-    """Return a forecast in double precision with its rows divided by their sums, as calibrators return theirs."""
-    if problem.is_logit:
+    """Return a forecast with its rows, whose sums may be one only nearly, divided by them, as calibrators return theirs."""
+    if isinstance(problem, BinaryProblem) or problem.is_logit:
         return problem
-    double = in_double(problem)
-    if isinstance(double, BinaryProblem):
-        return double
-    return replace(double, forecast=Forecast(quotients(double.prob, sum_of_rows(double.prob))))
+    return replace(problem, forecast=Forecast(quotients(problem.prob, sum_of_rows(problem.prob))))
 
 
 def _differ(problem: Problem | None, given: Problem, share: float) -> bool:

@@ -71,8 +71,8 @@ class _InDouble(Predictions):
 def in_double(problem: Problem) -> Problem:
     """Return a problem of probabilities in single precision in double."""
     if isinstance(problem, SimplexProblem):
-        return replace(problem, forecast=Forecast(links.as_double(problem.values)))
-    return replace(problem, score=links.as_double(problem.as_given), precision=np.dtype(np.float64))
+        return replace(problem, forecast=Forecast(problem.prob))
+    return replace(problem, precision=np.dtype(np.float64))
 
 
 def problem_of_batches(

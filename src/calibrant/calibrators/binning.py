@@ -19,7 +19,7 @@ from calibrant._core.registry import FINITE
 from calibrant._core.result import Result, frame
 from calibrant._core.rows import BinaryProblem, Forecast, IntArray, SimplexProblem, two_columns
 from calibrant.binning import Binning, Bins, EqualMass, Partition, as_binning, class_sums, locate, sums_over
-from calibrant.binning.bins import SUMS, Ordered, ends_of_shares
+from calibrant.binning.bins import SUMS, Ordered, ends_of_shares, shown
 from calibrant.binning.cells import SimplexBinning, as_simplex_binning
 from calibrant.calibrators import base
 from calibrant.calibrators.parametric import PlattScaling
@@ -137,7 +137,8 @@ class HistogramBinning(base.BinaryCalibrator):
         value[empty] = {"base-rate": base_rate, "identity": np.nan}.get(self.empty, middle[empty])
         if (delta := float(self.delta)) > 0:
             value = (value + delta * np.random.default_rng(self.random_state).random(value.size)) / (1.0 + delta)
-        self.edges_, self.value_, self.count_ = bins.edges, value, bins.count
+        self.edges_, self.value_ = bins.edges, value
+        self.count_ = shown(bins, are_counts=problem.weights.are_counts).count
         self.weighted_ = not problem.weights.are_rows
 
     def _apply(self, score: FloatArray) -> FloatArray:
@@ -411,7 +412,7 @@ class ScalingBinning(base.BinaryCalibrator):
         has_rows = bins.count > 0
         self.edges_ = np.concatenate([[0.0], bins.edges[1:][has_rows][:-1], [1.0]])
         self.value_ = np.clip(bins.mean_prob[has_rows], EPSILON, 1.0 - EPSILON)
-        self.count_ = bins.count[has_rows]
+        self.count_ = shown(bins, are_counts=problem.weights.are_counts).count[has_rows]
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -526,7 +527,8 @@ class CanonicalBinning(base.MulticlassCalibrator):
         value = np.full((n_cells, n_classes), 1.0 / n_classes)
         total = occurred.sum(axis=1, keepdims=True) + n_classes * added
         np.divide(occurred + added, total, out=value, where=count[:, None] > 0)
-        self.partition_, self.value_, self.count_ = partition, value, count
+        self.partition_, self.value_ = partition, value
+        self.count_ = np.bincount(cell[counted], problem.weights.times[counted], n_cells).astype(np.intp)
 
     def _sizes(self) -> dict[str, int]:
         return super()._sizes() | {"n": self.partition_.n_cells}

@@ -644,9 +644,12 @@ class Maps:
     def scores(self, z: FloatArray, features: ClassFeatures) -> list[FloatArray]:
         """Return the scores of each map, shape (n, K)."""
         shared = features.shared(z)
+        if not self.own.shape[2]:  # added up one by one, so that equal classes keep equal scores
+            return [
+                z + sum(weight * one for weight, one in zip(weights, shared, strict=True)) for weights in self.shared
+            ]
         scores = [z + np.tensordot(weights, shared, axes=1) for weights in self.shared]
-        if self.own.shape[2]:
-            table = features.table(z)
-            for score, weights in zip(scores, self.own, strict=True):
-                score += table.scores(weights)
+        table = features.table(z)
+        for score, weights in zip(scores, self.own, strict=True):
+            score += table.scores(weights)
         return scores

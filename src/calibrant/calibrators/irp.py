@@ -500,7 +500,8 @@ class MulticlassRecursivePartitioning(MulticlassCalibrator):
             self.max_regions, self.smoothing, self.softening, parts, losses, progress=self.progress
         )
         grown = self._grown(joined.rows, self.smoothing_, self.softening_, most=most)
-        count = np.bincount(grown.tree.index(joined.rows.prob)[joined.group], minlength=grown.tree.n_cells)
+        leaf = grown.tree.index(joined.rows.prob)[joined.group]
+        count = np.bincount(leaf, problem.weights.times, grown.tree.n_cells).astype(np.intp)
         self.tree_, self.gain_, self.staged_regions_ = grown.tree, grown.gain, grown.tree.n_regions
         self.node_value_ = self._values(grown.sums, self.smoothing_)
         self.node_count_ = grown.tree.up(count)

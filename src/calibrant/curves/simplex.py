@@ -17,7 +17,6 @@ from calibrant._core.checks import as_numbers, choice, flag, refuse, require, so
 from calibrant._core.result import DrawnResult, Picture, Table
 from calibrant._core.rows import OF_PROBABILITIES, BoolArray, IntArray, as_simplex
 from calibrant.binning.cells import SimplexBinning, simplex_grid
-from calibrant.curves import simplex
 from calibrant.sums.draws import drawn_places
 
 # The simplex of three classes in small triangles
@@ -314,13 +313,13 @@ def simplex_partition(calibrator: Any, *, resolution: int = 240) -> SimplexParti
     SimplexPartition(<lambda>, triangles=100)
     """
     whole("resolution", resolution, least=2, most=10_000, hint="240 is usual, which 2, 3, 4, 5 and 8 divide")
-    classes = simplex.three_classes(calibrator)
-    vertex, triangle, _ = simplex.small_triangles(resolution)
+    classes = three_classes(calibrator)
+    vertex, triangle, _ = small_triangles(resolution)
     prob, cell, count = vertex[triangle].mean(axis=1), None, None
     if hasattr(calibrator, "cells"):
-        cell = np.asarray(calibrator.cells(simplex.as_fitted(calibrator, prob)), dtype=np.intp)
+        cell = np.asarray(calibrator.cells(as_fitted(calibrator, prob)), dtype=np.intp)
         count = None if calibrator.count_ is None else np.asarray(calibrator.count_)
-    calibrated, name = simplex.mapped_by(calibrator, prob), simplex.name_of(calibrator)
+    calibrated, name = mapped_by(calibrator, prob), name_of(calibrator)
     return SimplexPartition(prob, calibrated, cell, count, classes, name, splits_of(calibrator))
 
 
@@ -467,12 +466,12 @@ def simplex_points(
         kept = as_weights(data.get("sample_weight"), np.size(np.asarray(y_true))).values > 0
         name, calibrated = "given", _given(calibrator, kept, len(classes))[chosen]
     elif calibrator is not None:
-        simplex.require_map(calibrator)
-        own = simplex.classes_of(calibrator, classes)
+        require_map(calibrator)
+        own = classes_of(calibrator, classes)
         must, hint = "calibrator must have the classes of the forecast", "Pass labels= in the order of the columns"
         require(own == classes, f"{must}, {', '.join(classes)}", got=", ".join(own[:5]), hint=hint)
-        name = simplex.name_of(calibrator)
-        calibrated = simplex.mapped_by(calibrator, prob)
+        name = name_of(calibrator)
+        calibrated = mapped_by(calibrator, prob)
         splits = splits_of(calibrator)
     return SimplexPoints(prob, problem.label[chosen], calibrated, splits, classes, n, name)
 
@@ -565,7 +564,7 @@ def say_below(ax: Any, sentences: Sequence[str]) -> None:
 # Heat maps on the triangle of three classes
 
 
-def plot_simplex_map(result: simplex.SimplexMap, *, axes: Any = None, norm: Any = None) -> Any:
+def plot_simplex_map(result: SimplexMap, *, axes: Any = None, norm: Any = None) -> Any:
     """Draw where a calibrator raises and where it lowers the probability of each class, one triangle a class.
 
     Parameters
@@ -634,7 +633,7 @@ def plot_simplex_points(
     results: SimplexPoints | Mapping[str, SimplexPoints],
     *,
     axes: Any = None,
-    colours: simplex.Colours = "safe",
+    colours: Colours = "safe",
     splits: bool = True,
     view: tuple[float, float] = drawing.VIEW,
 ) -> Any:
@@ -675,7 +674,7 @@ def plot_simplex_points(
     >>> ax = simplex_points([0, 2], [[0.6, 0.3, 0.1], [0.2, 0.2, 0.6]]).plot()
     """
     named = drawing.as_named(results, "results", "simplex_points(y_true, y_prob)", SimplexPoints)
-    choice("colours", colours, simplex.CERTAIN)
+    choice("colours", colours, CERTAIN)
     flag("splits", splits)
     pictures = [
         (name, points, vectors)
@@ -712,16 +711,16 @@ def _axes_of_points(axes: Any, dimensions: list[int]) -> Any:
 
 
 def _draw_points(
-    ax: Any, points: SimplexPoints, vectors: FloatArray | None, colours: simplex.Colours, view: tuple[float, float]
+    ax: Any, points: SimplexPoints, vectors: FloatArray | None, colours: Colours, view: tuple[float, float]
 ) -> None:
     n_classes = len(points.classes)
-    certain, markers = simplex.CERTAIN[colours][:n_classes], ["o"] * n_classes
+    certain, markers = CERTAIN[colours][:n_classes], ["o"] * n_classes
     size = float(np.clip(6000.0 / max(len(points.prob), 1), SIZES[1], SIZES[0]))
     style: dict[str, Any] = {"s": size, "edgecolors": "black", "linewidths": 0.25, "zorder": 3}
     if n_classes == 4:
         style["depthshade"] = False  # a colour is a vector: paler, it would be another
     if vectors is not None:
-        ax.scatter(*points.place.T, c=simplex.mixed(vectors, colours), **style)
+        ax.scatter(*points.place.T, c=mixed(vectors, colours), **style)
     else:
         markers = [drawing.marker(j) for j in range(n_classes)]
         for j, name in enumerate(points.classes):
@@ -769,7 +768,7 @@ def plot_simplex_partition(
     *,
     axes: Any = None,
     text: Literal["count"] | None = None,
-    colours: simplex.Colours | Literal["plain"] = "safe",
+    colours: Colours | Literal["plain"] = "safe",
     splits: bool = True,
 ) -> Any:
     """Draw the cells of a calibrator on the triangle of three classes, each in the colour of its calibrated vector.
@@ -811,9 +810,9 @@ def plot_simplex_partition(
     named = drawing.as_named(results, "results", "simplex_partition(calibrator)", SimplexPartition)
     if text is not None:
         choice("text", text, ("count",), also=" or None")
-    choice("colours", colours, (*simplex.CERTAIN, "plain"))
+    choice("colours", colours, (*CERTAIN, "plain"))
     flag("splits", splits)
-    palette: simplex.Colours | None = None if colours == "plain" else colours
+    palette: Colours | None = None if colours == "plain" else colours
     given = drawing.axes_in_a_row(axes, len(named), "one for each result", (3.6 * len(named) + 0.4, 3.5))
     for ax, (name, result) in zip(given, named.items(), strict=True):
         _draw_partition(ax, result, palette, numbers=text is not None)
@@ -823,20 +822,20 @@ def plot_simplex_partition(
     return given[0] if len(named) == 1 else given
 
 
-def _draw_partition(ax: Any, result: SimplexPartition, colours: simplex.Colours | None, *, numbers: bool) -> None:
+def _draw_partition(ax: Any, result: SimplexPartition, colours: Colours | None, *, numbers: bool) -> None:
     from matplotlib.collections import LineCollection, PolyCollection
 
-    vertex, triangle, sides = simplex.small_triangles(round(len(result.prob) ** 0.5))
+    vertex, triangle, sides = small_triangles(round(len(result.prob) ** 0.5))
     place = vertex @ TRIANGLE
     if colours is not None:
-        seen = np.where(result.is_empty[:, None], 1.0, simplex.mixed(result.calibrated, colours))
+        seen = np.where(result.is_empty[:, None], 1.0, mixed(result.calibrated, colours))
         # Smoothed edges would let the background through between neighbours; thousands of paths would make a heavy vector file.
         look: dict[str, Any] = {"facecolors": seen, "edgecolors": "none", "antialiaseds": False, "rasterized": True}
         ax.add_collection(PolyCollection(place[triangle], **look))
         if result.is_empty.any():
             look = {"ha": "center", "va": "top", "fontsize": "x-small", "color": drawing.IDEAL}
             ax.text(0.5, -0.06, "white: no rows, 1/3 each", **look)
-    draw_frame(ax, result.classes, ["white"] * 3 if colours is None else simplex.CERTAIN[colours])
+    draw_frame(ax, result.classes, ["white"] * 3 if colours is None else CERTAIN[colours])
     if result.cell is None:
         return
     one, other = result.cell[sides[:, :2]].T

@@ -397,19 +397,24 @@ def choose_columns(
 ) -> ForecastTable:
     """Choose the columns of a table, by their names alone; those that a calibrator was fitted to are not guessed.
 
-    Columns ``beside`` the forecast are no part of it, such as weights.
+    Columns ``beside`` the forecast, such as weights, are no part of it where they are not named for one.
     """
     guessed: list[str] = []
     label_column = _choose_label(whole, label, guessed, optional=label_optional, where=where)
     if prob is not None and logit is not None:
         raise ValueError("a forecast is probabilities or logits; got --prob and --logit. Pass one of them.")
-    rest = [name for name in whole if name != label_column and name not in beside]
+    rest = [name for name in whole if name != label_column]
     if prob is not None or logit is not None:
-        chosen = select(rest, prob or logit or "", where=where)
+        wanted = prob or logit or ""
+        said = words_in(wanted) if isinstance(wanted, str) else wanted
+        found = select(rest, wanted, where=where)
+        chosen = tuple(name for name in found if name not in beside or name in said)
         input: Input = "probability" if prob is not None else "logit"
     else:
         if fitted is None or not set(fitted[0]) <= set(rest):
-            fitted = _guess_forecast([name for name in rest if whole.axes(name) in (1, 2)], where=where)
+            fitted = _guess_forecast(
+                [name for name in rest if whole.axes(name) in (1, 2) and name not in beside], where=where
+            )
         chosen, input = fitted
         guessed.append(f"{input} {_span(chosen)}")
     return ForecastTable(whole, label_column, chosen, input, tuple(guessed), where)

@@ -12,7 +12,7 @@ import scipy
 from scipy import special
 
 from calibrant._core import checks
-from calibrant._core.arrays import EXACT, FloatArray, as_array, columns_of
+from calibrant._core.arrays import EXACT, FloatArray, as_array, as_double, columns_of
 from calibrant._core.border import DataOptions, Named, as_problem
 from calibrant._core.registry import declare
 from calibrant._core.result import Result, Table
@@ -172,20 +172,23 @@ def pair_of(
 
 
 def in_one_precision(a: Problem, b: Problem) -> tuple[Problem, Problem]:
-    """Return both in single precision if one of them is, unless that makes a 0 or 1 of another number."""
-    found = [of if a.precision == b.precision else in_single(of) for of in (a, b)]
-    return (a, b) if None in found else (found[0], found[1])
+    """Return both in double precision; the first twice if single precision alone parts them and made no 0 or 1 of another."""
+    if a.precision == b.precision:
+        return a, b
+    one, other = (of.as_given.astype(np.float32) for of in (a, b))
+    certain = (one == 0) | (one == 1)
+    is_one = np.array_equal(one, other) and np.array_equal(a.code, b.code)
+    if is_one and np.array_equal(a.as_given[certain], b.as_given[certain]):
+        return a, a
+    return in_double(a), in_double(b)
 
 
-def in_single(problem: Problem) -> Any:
-    """Return probabilities in single precision; None where that makes a 0 or 1 of another number."""
-    single: Any = problem.as_given.astype(np.float32)
-    certain = (single == 0) | (single == 1)
-    if problem.is_logit or not np.array_equal(single[certain], problem.as_given[certain]):
-        return None
+def in_double(problem: Problem) -> Problem:
+    """Return probabilities in double precision, decimals as they are there."""
+    exact = as_double(problem.as_given)
     if isinstance(problem, BinaryProblem):
-        return replace(problem, score=single.astype(np.float64), precision=single.dtype)
-    return replace(problem, forecast=Forecast(single))
+        return problem if problem.is_logit else replace(problem, score=exact, precision=exact.dtype)
+    return problem if problem.is_logit else replace(problem, forecast=Forecast(exact))
 
 
 def difference_of(
@@ -710,18 +713,18 @@ def equivalence_test(
     checks.resamples(n_resamples, hint="1000 is usual")
     value, shifts = _shifts(residuals, measured.name, n_resamples, as_rng(rng))
     pvalues = (1.0 + np.sum(shifts <= value - bound + TIE * (value + bound), axis=1)) / (1.0 + n_resamples)
-    worst = int(np.argmax(pvalues))
+    worst, statistic = int(np.argmax(pvalues)), measured.value(problem)
     near = "Deviations are those over these bins, in a direction near the observed one."
     return EquivalenceResult(
         name=f"equivalence of {measured.name}",
-        statistic=value,
+        statistic=statistic,
         pvalue=float(pvalues[worst]),
         null=Draws(f"{n_resamples} draws of noise on an error of {bound:g}", bound + shifts[worst]),
         assumptions=(OUTSIDE, INDEPENDENT, near),
         alternative="less",
         hypothesis=hypothesis_of(problem, words=f"{measured.name} is {bound:g} or more"),
         bound=bound,
-        upper=min(value - float(np.quantile(shifts, level, axis=1).min()), measured.range[1]),
+        upper=max(statistic, min(value - float(np.quantile(shifts, level, axis=1).min()), measured.range[1])),
         level=level,
     )
 
