@@ -11,7 +11,6 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 # The stub of a package, which lists its names and where they are
@@ -70,15 +69,6 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         value = found if member is None else getattr(found, member)
         setattr(sys.modules[package], name, value)
         return value
-
-    class Package(ModuleType):
-        """A package in which a public name stays what it is when a module of the same name is loaded."""
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            own = isinstance(value, ModuleType) and name in homes and name not in modules
-            super().__setattr__(name, getattr(value, name) if own else value)
-
-    sys.modules[package].__class__ = Package
 
     def listed() -> list[str]:
         return sorted({*public, *modules, *(name for name in vars(sys.modules[package]) if name.startswith("__"))})
