@@ -188,6 +188,16 @@ def test_what_is_no_table_in_memory_is_refused_with_a_cure(given, message):
             refusing()
 
 
+def test_a_column_of_lists_is_told_how_to_be_a_table():
+    for column in (pd.Series(TWO.tolist()), pl.Series(TWO.tolist()), pa.array(TWO.tolist())):
+        with pytest.raises(
+            TypeError, match=r"Make a table of lists of one length first: np\.stack\(column\.to_list\(\)\)"
+        ):
+            ca.brier_score_loss(Y, column)
+        listed = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+        assert ca.brier_score_loss(Y, np.stack(listed)) == ca.brier_score_loss(Y, TWO)
+
+
 # Kinds of columns: lists say which hold numbers, and which labels
 
 WORDS = list("01101011")

@@ -172,8 +172,8 @@ def columns_of(data: npt.ArrayLike) -> Sequence[Any] | None:
     names = list(names)
     if len(names) < 2 or not all(isinstance(one, tuple) for one in names):
         return names
-    levels = [level for level in zip(*names, strict=True) if len(set(level)) > 1]
-    return ["_".join(map(str, one)) for one in zip(*levels, strict=True)]
+    levels = [level for level in zip(*names, strict=False) if len(set(level)) > 1]
+    return ["_".join(map(str, one)) for one in zip(*levels, strict=True)] or names
 
 
 def absent(value: object) -> bool:

@@ -451,8 +451,8 @@ def as_problem(
     precision = _rows.precision_of(array, input, rows)
     if values.ndim == 1:
         logit = values.astype(np.float64, copy=False)[kept] if input == "logit" else None
-        score = values.astype(precision, copy=False).astype(np.float64, copy=False)[kept]
-        score = score if logit is None else arrays.score_of_logit(logit)
+        given = values.astype(precision, copy=False).astype(np.float64, copy=False)[kept]
+        score = given if logit is None else arrays.score_of_logit(logit)
         if y_pred is not None:
             outcome, predicted = _pair(truth, as_labels(y_pred, "y_pred"), kept, labels, named)
             classes, name = OF_A_PAIR, ""

@@ -365,9 +365,8 @@ def _in_one_order(problems: list[Problem], groups: Names | None) -> tuple[list[P
         problem, counts = in_order(observed(problems[0]))
         return [problem], counts, None
     simplex = [as_simplex(problem) for problem in problems]
-    with warnings.catch_warnings(
-        action="ignore", category=checks.CalibrationWarning
-    ):  # here copies do not count as one row
+    # Here copies do not count as one row.
+    with warnings.catch_warnings(action="ignore", category=checks.CalibrationWarning):
         distinct = observed(problems[0])
     if distinct.size < problems[0].size:
         checks.warn("the rows must be independent; there are copies, which are in several folds. Pass each row once.")

@@ -286,7 +286,7 @@ def say_guess(file: str, guessed: Sequence[str]) -> None:
         print(f"{file}: reading {', '.join(guessed)}", file=sys.stderr)
 
 
-BESIDE = ("weight", "by", "id", "time", "model")
+BESIDE = ("weight", "by", "id", "time", "over", "model")
 """Options that name columns which are no part of a forecast."""
 
 

@@ -180,11 +180,11 @@ def in_one_precision(a: Problem, b: Problem) -> tuple[Problem, Problem]:
     is_one = np.array_equal(one, other) and np.array_equal(a.code, b.code)
     if is_one and np.array_equal(a.as_given[certain], b.as_given[certain]):
         return a, a
-    return in_double(a), in_double(b)
+    return exactly(a), exactly(b)
 
 
-def in_double(problem: Problem) -> Problem:
-    """Return probabilities in double precision, decimals as they are there."""
+def exactly(problem: Problem) -> Problem:
+    """Return a problem in double precision, its decimals as they are there."""
     exact = as_double(problem.as_given)
     if isinstance(problem, BinaryProblem):
         return problem if problem.is_logit else replace(problem, score=exact, precision=exact.dtype)
@@ -393,9 +393,8 @@ def paired_result_of(
         size = difference_of(measured, a, b, level, n_resamples, generator)
         found = _debiased(size, a.weights, alternative)
     else:
-        with warnings.catch_warnings(
-            action="ignore", category=checks.CalibrationWarning
-        ):  # of the forecasts it was said
+        # Of the forecasts it was said.
+        with warnings.catch_warnings(action="ignore", category=checks.CalibrationWarning):
             drawn = _swapped(measured, a, b, n_resamples, generator)
         size = difference_of(measured, a, b, level, n_resamples, generator)
         swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
