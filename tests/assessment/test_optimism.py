@@ -33,6 +33,7 @@ def by_loop(X, y, seeds):
     return figures(GaussianNB().fit(X, y), X, y), np.mean(drawn, axis=0), sem(drawn, axis=0)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_it_is_what_a_loop_finds(n_jobs):
     X, y = patients(np.random.default_rng(1), 60)

@@ -53,6 +53,7 @@ def test_the_difference_of_a_squared_error_is_that_of_two_jackknives():
     assert found.upper - found.lower == pytest.approx(2 * stats.norm.ppf(0.975) * error)
 
 
+@pytest.mark.deep
 def test_a_metric_that_is_neither_has_the_errors_of_two_bootstraps():
     y, p = samples(200, 300)
     found = compare(y, p, paired=False, metric="roc-auc", n_resamples=400)["b"]

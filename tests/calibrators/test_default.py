@@ -50,7 +50,8 @@ def confused(n, n_classes, seed=0):
     return label, softmax(2.0 * truth - 0.8 * np.roll(truth, 1, axis=1) - np.linspace(0.0, 1.0, n_classes), axis=1)
 
 
-@pytest.mark.parametrize(("n_classes", "n"), [(2, 600), (4, 600), (4, 1200)])
+@pytest.mark.first(2)
+@pytest.mark.parametrize(("n_classes", "n"), [(2, 600), (4, 1200), (4, 600)])
 def test_fit_advise_and_the_report_give_one_answer(n_classes, n, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     y, prob = confused(n, n_classes)

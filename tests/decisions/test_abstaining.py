@@ -77,6 +77,7 @@ def test_errors_at_the_end_have_no_excess_and_a_monotone_change_none_at_all():
     assert areas(np.array([5.0]), np.array([5.0])) == pytest.approx((1.0, 0.0))
 
 
+@pytest.mark.deep
 def test_the_interval_of_the_area_covers_it_and_is_not_too_wide():
     """200 samples of 300 rows; of 95 % intervals 90 to 99 % cover, with misses on both sides bounded."""
     rng = np.random.default_rng(2)

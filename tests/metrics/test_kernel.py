@@ -239,6 +239,7 @@ def test_the_mean_over_drawn_rows_is_that_over_all(monkeypatch):
 # What is known of it
 
 
+@pytest.mark.deep
 def test_the_interval_covers_at_calibration_and_away_from_it():
     """Binary, 100 rows with log-odds halved by nature: the true error is an integral over two independent scores."""
     rng, runs, bandwidth = np.random.default_rng(0), 120, 1 / 3

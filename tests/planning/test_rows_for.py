@@ -211,6 +211,7 @@ def test_a_whole_weight_of_a_pilot_is_a_number_of_equal_rows(question):
         cb.rows_for(**question, event_rate=0.3, sample_weight=times)
 
 
+@pytest.mark.deep
 def test_decimals_of_a_pilot_have_the_same_bins_in_single_precision():
     tenths = np.random.default_rng(3).multinomial(10, [0.2, 0.3, 0.5], 40) / 10
     assert len({cb.rows_for(width=0.1, y_prob=tenths.astype(kind), binning=10).rows for kind in "df"}) == 1

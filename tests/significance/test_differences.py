@@ -147,6 +147,7 @@ def over_confident(rng, n):
     return rng.random(n) < sigmoid(z), sigmoid(z + noise[0]), sigmoid(1.5 * z + noise[1])
 
 
+@pytest.mark.deep
 def test_the_interval_covers_the_difference_and_misses_it_on_either_side():
     """Of a plug-in error the difference is that of as many rows on average, which these runs know themselves.
 
@@ -165,6 +166,7 @@ def test_the_interval_covers_the_difference_and_misses_it_on_either_side():
     np.testing.assert_allclose(np.mean(upper - lower), 2 * 1.96 * np.mean([f.standard_error for f in found]), rtol=0.01)
 
 
+@pytest.mark.deep
 def test_rows_are_drawn_anew_for_a_metric_that_is_neither_mean_nor_error():
     """The standard error of a difference of areas is its spread, to four standard errors of a spread."""
     rng, runs, options = np.random.default_rng(0), 60, {"metric": "roc-auc", "n_resamples": 60}
@@ -415,9 +417,9 @@ def test_noise_shifts_by_its_own_size_where_there_is_no_deviation(direction, noi
 @pytest.mark.parametrize(
     ("name", "metric"),
     [
-        ("too high", "ici"),
         ("over-confident", "ece"),
         ("too high", "ece"),
+        ("too high", "ici"),
         ("too high", "ks-error"),
         ("one bin", "ece"),
         ("one bin", "mce"),
