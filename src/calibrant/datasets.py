@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, logit, logsumexp, softmax
 
-from calibrant._core.arrays import FloatArray, prob_of_logit
+from calibrant._core.arrays import FloatArray, NDArray, prob_of_logit
 from calibrant._core.checks import choice, number, require, source, whole
 from calibrant._core.result import Result, Table
 from calibrant._core.rows import IntArray
@@ -69,7 +69,7 @@ def load_digits_forecast() -> tuple[IntArray, FloatArray]:
 # A forecast with the truth beside it
 
 
-Floats = npt.NDArray[np.floating[Any]]
+Floats = NDArray[np.floating[Any]]
 CalibrationMap = Callable[[FloatArray], FloatArray]
 
 

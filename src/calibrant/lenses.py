@@ -15,8 +15,7 @@ from calibrant._core.checks import number, whole
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, mean_of
 from calibrant.binning import Binning, Bins, EqualMass, EqualWidth
 from calibrant.notions import Notion
-from calibrant.sums import BinTable
-from calibrant.sums.sums import FineCells
+from calibrant.sums.sums import BinTable, FineCells
 
 # Lenses, and the size of what they see
 

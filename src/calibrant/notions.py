@@ -16,25 +16,16 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betainc
 
-from calibrant._core.arrays import FloatArray, as_array, is_whole, quotients, score_of_logit, sum_of_rows
+from calibrant._core import arrays
+from calibrant._core import rows as _rows
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, is_whole
 from calibrant._core.border import DataOptions, Labels, as_labels, as_problem
 from calibrant._core.checks import folded, no_class, number, of_type, refuse, require, whole
 from calibrant._core.registry import declare, find, named
 from calibrant._core.result import read_only
-from calibrant._core.rows import (
-    BinaryProblem,
-    BoolArray,
-    IntArray,
-    Predicted,
-    Problem,
-    Weights,
-    as_simplex,
-    entry,
-    top_column,
-)
+from calibrant._core.rows import BinaryProblem, IntArray, Predicted, Problem, as_simplex
 
 __all__ = [
     "Binary",
@@ -78,10 +69,10 @@ class Part:
     def scores(self, prob: FloatArray) -> FloatArray:
         """Return the scores of the part, shape (number of rows,)."""
         if isinstance(self.rows, slice) and np.ndim(self.column):
-            return entry(prob[self.rows], np.asarray(self.column))
+            return _rows.entry(prob[self.rows], np.asarray(self.column))
         return prob[self.rows, self.column]  # of a slice a view: a thousand classes cost no copies
 
-    def put(self, table: npt.NDArray[Any], values: npt.ArrayLike) -> None:
+    def put(self, table: NDArray[Any], values: ArrayLike) -> None:
         """Write values where the scores of the part stand in a table of shape (n, K)."""
         of_slice = isinstance(self.rows, slice) and np.ndim(self.column)
         table[np.arange(np.size(self.column)) if of_slice else self.rows, self.column] = values
@@ -297,7 +288,7 @@ class Notion(ABC):
         return hash(type(self))
 
 
-def _rescaled(prob: FloatArray, merged: FloatArray, spoken: BoolArray, normalize: bool) -> FloatArray:
+def _rescaled(prob: FloatArray, merged: FloatArray, spoken: _rows.BoolArray, normalize: bool) -> FloatArray:
     """Return the rows with what is left for the classes not spoken of; full ones divided by their sums, if asked for."""
     rest = ~spoken
     kept = np.where(rest, prob, 0.0)
@@ -317,10 +308,10 @@ def _rescaled(prob: FloatArray, merged: FloatArray, spoken: BoolArray, normalize
 
 
 def _divided_by_sums(rows: FloatArray) -> FloatArray:
-    sums = sum_of_rows(rows)
+    sums = arrays.sum_of_rows(rows)
     if not (some := sums > 0).all():
         rows, sums = np.where(some, rows, 1.0), np.where(some, sums, rows.shape[1])
-    return quotients(rows, sums)
+    return arrays.quotients(rows, sums)
 
 
 NotionLike = str | Notion | None
@@ -356,7 +347,7 @@ class Binary(Notion):
         logit = problem.forecast.log_odds if problem.forecast.is_logit and problem.forecast.shape[1] == 2 else None
         for binary in super()._split(problem):
             # The score is that of one column of logits, to the last digit.
-            score = binary.score if logit is None else score_of_logit(logit)
+            score = binary.score if logit is None else arrays.score_of_logit(logit)
             yield replace(binary, score=score, classes=problem.classes, logit=logit)
 
 
@@ -381,7 +372,7 @@ class ClassWise(Notion):
         (n, n_classes), prob, own = simplex.forecast.shape, simplex.forecast.as_given, simplex.weights
         outcome = np.zeros((n, n_classes), dtype=np.bool_)
         outcome[np.arange(n), simplex.label] = True
-        weights = Weights.one_each(prob.size) if own.is_unit else own.like(np.repeat(own.values, n_classes))
+        weights = _rows.Weights.one_each(prob.size) if own.is_unit else own.like(np.repeat(own.values, n_classes))
         score = prob.ravel().astype(np.float64, copy=False)
         rows = BinaryProblem(score, outcome.ravel(), weights, precision=simplex.precision)
         return Stacked(rows, np.tile(np.arange(n_classes), n), [f"class {name}" for name in simplex.classes.tolist()])
@@ -417,7 +408,7 @@ class Flattened(Notion):
 # Rows by the group in which they stand
 
 
-def rows_by_group(group: npt.NDArray[np.integer], n_groups: int) -> list[IntArray]:
+def rows_by_group(group: NDArray[np.integer], n_groups: int) -> list[IntArray]:
     """Rows of each of the groups 0, 1, ..., in their order."""
     # NumPy's stable sort of integers of one or two bytes counts and does not compare.
     order = np.argsort(group.astype(np.min_scalar_type(n_groups - 1), copy=False), kind="stable")
@@ -493,7 +484,7 @@ class Confidence(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """One part: the top probability of every row."""
-        yield Part(slice(None), top_column(prob), self.name)
+        yield Part(slice(None), _rows.top_column(prob), self.name)
 
     def _of_pair(self, predicted: Predicted) -> Notion:
         return PairConfidence()
@@ -502,7 +493,7 @@ class Confidence(Notion):
         """Return the one problem."""
         simplex = as_simplex(problem)
         top, forecast = simplex.top, simplex.forecast
-        score, occurred = entry(forecast.as_given, top), simplex.label == top
+        score, occurred = _rows.entry(forecast.as_given, top), simplex.label == top
         return iter([BinaryProblem(score, occurred, simplex.weights, name=self.name, precision=forecast.precision)])
 
 
@@ -516,7 +507,7 @@ class TopLabel(Notion):
 
     def parts(self, prob: FloatArray, names: tuple[str, ...] | None = None) -> Iterator[Part]:
         """K parts: the rows that predict class j, with the probability of j."""
-        for j, rows in enumerate(rows_by_group(top_column(prob), prob.shape[1])):
+        for j, rows in enumerate(rows_by_group(_rows.top_column(prob), prob.shape[1])):
             yield Part(rows, j, f"predicted {names[j] if names else j}")
 
     def _of_pair(self, predicted: Predicted) -> Notion:
@@ -587,7 +578,7 @@ class SharedClassWise(Notion):
     0.244
     """
 
-    groups: npt.ArrayLike | None = None
+    groups: ArrayLike | None = None
     ratio: float = 2.0
 
     name = "shared-class-wise"
@@ -642,11 +633,11 @@ class SharedClassWise(Notion):
         return f"SharedClassWise({n_groups} group{'s' * (n_groups > 1)} of {np.size(self.groups)} classes)"
 
 
-def _as_groups(groups: npt.ArrayLike) -> Labels:
+def _as_groups(groups: ArrayLike) -> Labels:
     """Return the group of each class, as labels."""
     wanted = "groups must be a list with the group of each class"
     try:
-        shape = as_array("groups", groups).shape
+        shape = arrays.as_array("groups", groups).shape
     except ValueError as error:
         if "equal lengths" not in str(error):
             raise
@@ -873,7 +864,7 @@ class WithinGroups(Notion):
     one_score_a_row = True
     word: ClassVar[str] = "group"
 
-    def __init__(self, groups: npt.ArrayLike) -> None:
+    def __init__(self, groups: ArrayLike) -> None:
         known, code = np.unique(as_labels(groups, "groups"), return_inverse=True)
         self.known, self.code = tuple(known.tolist()), read_only(code)
 
@@ -985,8 +976,8 @@ _known = lru_cache(_of_word)
 
 
 def binary_problems(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     notion: NotionLike = None,
     **data: Unpack[DataOptions],

@@ -10,11 +10,10 @@ from math import ceil, exp, inf, log
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import expit, ndtr, ndtri
 
-from calibrant._core.arrays import FloatArray, as_array, prob_of_logit
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, as_array, prob_of_logit
 from calibrant._core.border import Input, as_forecast, as_weights
 from calibrant._core.checks import CalibrationWarning, as_numbers, choice, number, refuse, require, whole
 from calibrant._core.result import Result, Table
@@ -130,15 +129,15 @@ class Predictions:
         return _problem(self.forecast.at(rows), label, Weights.one_each(n)), truth[rows]
 
 
-def _problem(forecast: Forecast, label: npt.NDArray[np.intp], weights: Weights) -> SimplexProblem:
+def _problem(forecast: Forecast, label: NDArray[np.intp], weights: Weights) -> SimplexProblem:
     return SimplexProblem(forecast, label, weights, np.arange(forecast.shape[1]))
 
 
 def of_pilot(
-    y_prob: npt.ArrayLike,
+    y_prob: ArrayLike,
     input: Input = "probability",
     rows: Rows = "as-given",
-    sample_weight: npt.ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Predictions:
     """Return the predictions of a pilot; a whole weight is a number of equal rows."""
     values = as_numbers("y_prob", y_prob)
@@ -545,8 +544,8 @@ def rows_for(
     detect: float | None = None,
     width: float | None = None,
     guarantee: float | None = None,
-    y_prob: npt.ArrayLike | None = None,
-    sample_weight: npt.ArrayLike | None = None,
+    y_prob: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
     n_classes: int | None = None,
     accuracy: float | None = None,
     event_rate: float | None = None,

@@ -304,7 +304,7 @@ def test_more_than_five_classes_are_warned_of():
 
 
 def test_all_splits_are_not_for_too_many_rows(monkeypatch):
-    monkeypatch.setattr("calibrant.calibrators.irp.MOST_NUMBERS", 600)
+    monkeypatch.setattr("calibrant.calibrators.isotonic.MOST_NUMBERS", 600)
     with pytest.raises(ValueError, match="at most 19 distinct predictions; got 20"):
         fitted(random_rows(0, 20, 3), candidates="exact")
     fitted(random_rows(0, 19, 3), candidates="exact")

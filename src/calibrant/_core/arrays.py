@@ -8,7 +8,8 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeGuard
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import NDArray as NDArray
 from scipy.special import expit, log_softmax, logsumexp
 
 from calibrant._core.threads import in_order, n_processors
@@ -31,7 +32,7 @@ def is_whole(value: object) -> TypeGuard[int]:
     return not isinstance(value, bool) and isinstance(value, Integral) and is_number(value)
 
 
-def as_array(name: str, data: npt.ArrayLike) -> npt.NDArray[Any]:
+def as_array(name: str, data: ArrayLike) -> NDArray[Any]:
     """Return lists, arrays and tables as an array of whatever they hold; masked, ragged and sparse ones are refused."""
     if isinstance(data, (list, tuple)):
         return _of_list(name, data)
@@ -46,13 +47,13 @@ def as_array(name: str, data: npt.ArrayLike) -> npt.NDArray[Any]:
     return _of_table(name, data)
 
 
-def stacked(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return columns as a table, in double precision if not all are of one."""
     is_mixed = len({column.dtype for column in columns}) > 1
     return np.column_stack(list(map(as_double, columns)) if is_mixed else columns)
 
 
-def _of_list(name: str, data: Sequence[Any]) -> npt.NDArray[Any]:
+def _of_list(name: str, data: Sequence[Any]) -> NDArray[Any]:
     try:
         if any(isinstance(row, np.ma.MaskedArray) for row in data):  # NumPy would read what lies under the masks
             _refuse_masked(name, np.array([np.ma.getmaskarray(row) for row in data]))
@@ -70,7 +71,7 @@ def _of_list(name: str, data: Sequence[Any]) -> npt.NDArray[Any]:
     return array
 
 
-def _of_table(name: str, data: Any) -> npt.NDArray[Any]:
+def _of_table(name: str, data: Any) -> NDArray[Any]:
     import narwhals as nw
 
     try:
@@ -142,7 +143,7 @@ def _is_of_arrow_numbers(table: nw.DataFrame[Any]) -> bool:
     )
 
 
-def _refuse_masked(name: str, masked: npt.NDArray[np.bool_]) -> None:
+def _refuse_masked(name: str, masked: NDArray[np.bool_]) -> None:
     if masked.any():
         raise ValueError(
             f"{name} must not be masked; got a masked value at index {index(first(masked))}{more(masked)}. "
@@ -154,7 +155,7 @@ PLACES = {"e": 3, "f": 6}
 """Decimal places that half and single precision tell apart in [0, 1]; two fewer in percent."""
 
 
-def as_double(values: npt.NDArray[Any]) -> FloatArray:
+def as_double(values: NDArray[Any]) -> FloatArray:
     """Return numbers in double precision; decimals of few places become those of double precision, so that .35 is .35."""
     double: FloatArray = values.astype(np.float64, copy=False)
     if (places := PLACES.get(values.dtype.char)) is None:
@@ -164,7 +165,7 @@ def as_double(values: npt.NDArray[Any]) -> FloatArray:
         return np.where(decimal.astype(values.dtype) == values, decimal, double)
 
 
-def columns_of(data: npt.ArrayLike) -> Sequence[Any] | None:
+def columns_of(data: ArrayLike) -> Sequence[Any] | None:
     """Return the names of the columns of a table that has some; of names with levels those in which they differ, as one."""
     names = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow, pandas and polars
     if names is None or callable(names):
@@ -183,7 +184,7 @@ def absent(value: object) -> bool:
     )
 
 
-def first(mask: npt.NDArray[np.bool_]) -> tuple[int, ...]:
+def first(mask: NDArray[np.bool_]) -> tuple[int, ...]:
     """Return the index of the first that is true."""
     return tuple(int(i) for i in np.unravel_index(int(np.argmax(mask)), mask.shape))
 
@@ -193,13 +194,13 @@ def index(where: tuple[int, ...]) -> str:
     return str(where[0]) if len(where) == 1 else str(where)
 
 
-def more(mask: npt.NDArray[np.bool_]) -> str:
+def more(mask: NDArray[np.bool_]) -> str:
     """Say how many are true besides the first."""
     count = int(mask.sum()) - 1
     return f", and {count} more" if count else ""
 
 
-def some(values: npt.NDArray[Any], most: int = 5) -> str:
+def some(values: NDArray[Any], most: int = 5) -> str:
     """Show the first few values."""
     shown = ", ".join(repr(v) for v in values[:most].tolist())
     return shown + (", ..." if len(values) > most else "")
@@ -208,7 +209,7 @@ def some(values: npt.NDArray[Any], most: int = 5) -> str:
 # Between probabilities and the real line. The two epsilons of the library live here: one to fit with, one to measure with
 
 
-FloatArray = npt.NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 EPSILON = 1e-12
 """What calibrators raise probabilities to before a logarithm: what they fit stays within 27.6 of zero in log-odds."""
@@ -385,7 +386,7 @@ ROOM = 0.1
 """Part of the tolerance of a sum that the rounding of a fast sum may use up; where it would be more, sums are in float64."""
 
 
-def are_within(values: npt.NDArray[Any], low: float, high: float, tolerance: float | None = None) -> bool:
+def are_within(values: NDArray[Any], low: float, high: float, tolerance: float | None = None) -> bool:
     """Whether numbers lie from ``low`` to ``high``, and rows of a table sum to one within a tolerance, with room for rounding.
 
     Parameters
@@ -433,7 +434,7 @@ def blocks(n: int, n_columns: int = 1, most: int = BLOCK) -> Iterable[slice]:
     return [slice(0, n)] if 0 < n <= step else (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
-def ratio(part: npt.ArrayLike, whole: npt.ArrayLike, otherwise: float = np.nan) -> FloatArray:
+def ratio(part: ArrayLike, whole: ArrayLike, otherwise: float = np.nan) -> FloatArray:
     """Divide where there is a whole above zero; give another number elsewhere."""
     found, positive = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), otherwise), np.asarray(whole) > 0
     np.divide(part, whole, out=found, where=positive)

@@ -13,16 +13,16 @@ from decimal import Decimal
 from typing import Any, Literal, NamedTuple, NoReturn, TypedDict, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core import arrays
 from calibrant._core import rows as _rows
+from calibrant._core.arrays import ArrayLike, NDArray
 from calibrant._core.checks import by_name, distinct_names, finite_numbers, is_word, refuse, require, some
 
 # Labels, and the classes that they and the columns stand for. Messages are in four parts, as in `_core/border.py`
 
 
-Labels = npt.NDArray[np.generic]
+Labels = NDArray[np.generic]
 
 KINDS = {"b": "booleans", "i": "numbers", "u": "numbers", "U": "text", "S": "bytes"}
 """What labels are, by the kind of their dtype."""
@@ -49,7 +49,7 @@ class Named(NamedTuple):
 USUAL = Named()
 
 
-def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
+def as_labels(y_true: ArrayLike, name: str = "y_true") -> Labels:
     """Labels as a one-dimensional array of integers, strings or booleans."""
     array = arrays.as_array(name, y_true)
     if array.dtype.kind == "c":
@@ -79,7 +79,7 @@ def as_labels(y_true: npt.ArrayLike, name: str = "y_true") -> Labels:
     return array
 
 
-def _way_out(name: str, array: npt.NDArray[Any]) -> str:
+def _way_out(name: str, array: NDArray[Any]) -> str:
     """Say what to do about labels that are a table: one-hot rows name classes, other zeros and ones are events by column."""
     if not array.ndim:
         return f"Pass a list or an array: list({name}), where it is a view or a generator."
@@ -286,7 +286,7 @@ def encode(truth: Labels, classes: Labels, name: str = "y_true") -> _rows.IntArr
     return code
 
 
-def _plain(name: str, array: npt.NDArray[Any]) -> Labels:
+def _plain(name: str, array: NDArray[Any]) -> Labels:
     """Labels of dtype object or StringDType as strings, booleans or numbers, if they are all of one kind."""
     cells = array.tolist()
     kinds = {_kind(cell) for cell in dict(zip(map(type, cells), cells, strict=True)).values()}  # one cell of each type
@@ -386,17 +386,17 @@ class DataOptions(TypedDict, total=False):
         ``labels`` are then all classes, by default those seen.
     """
 
-    sample_weight: npt.ArrayLike | None
+    sample_weight: ArrayLike | None
     labels: Sequence[Any] | None
     pos_label: Any
     input: Input
     rows: _rows.Rows
-    y_pred: npt.ArrayLike | None
+    y_pred: ArrayLike | None
 
 
 def as_problem(
-    y_true: npt.ArrayLike | _rows.InBatches,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike | _rows.InBatches,
+    y_prob: ArrayLike | None = None,
     *,
     column_names: Sequence[Any] | None = None,
     named: Named = USUAL,
@@ -506,7 +506,7 @@ def refuse_rows(what: str = "this") -> NoReturn:
     refuse(f"{what} needs all rows in memory", got=got, hint=f"Take a sample, {SAMPLED}, or leave it out")
 
 
-def _is_well(array: npt.NDArray[Any], input: Input, rows: _rows.Rows) -> bool:
+def _is_well(array: NDArray[Any], input: Input, rows: _rows.Rows) -> bool:
     """Whether a single pass shows that the numbers are as declared; False leaves it open."""
     if not (isinstance(input, str) and isinstance(rows, str) and rows == "as-given") or array.shape[1:] == (1,):
         return False
@@ -592,7 +592,7 @@ def as_forecast(values: arrays.FloatArray, *, input: Input, **said: Any) -> _row
     return _rows.Forecast(found, is_logit) if found.ndim == 2 else _rows.two_columns(found, is_logit=is_logit)
 
 
-def as_weights(sample_weight: npt.ArrayLike | None, n: int, name: str = "sample_weight") -> _rows.Weights:
+def as_weights(sample_weight: ArrayLike | None, n: int, name: str = "sample_weight") -> _rows.Weights:
     """Weights of ``n`` rows; one each by default."""
     if sample_weight is None:
         return _rows.Weights.one_each(n)

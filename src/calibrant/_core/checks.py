@@ -9,9 +9,9 @@ from difflib import SequenceMatcher
 from typing import Any, Literal, NoReturn, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core import arrays
+from calibrant._core.arrays import ArrayLike, NDArray
 from calibrant.exceptions import CalibrationWarning as CalibrationWarning
 from calibrant.exceptions import warn as warn
 
@@ -158,14 +158,14 @@ def of_type(name: str, value: object, kinds: type | tuple[type, ...], wanted: st
     require(isinstance(value, kinds), f"{name} must be {wanted}", value=value, hint=hint, error=TypeError)
 
 
-def each(name: str, values: npt.NDArray[Any], fits: npt.NDArray[np.bool_], must: str, *, hint: str) -> None:
+def each(name: str, values: NDArray[Any], fits: NDArray[np.bool_], must: str, *, hint: str) -> None:
     """Refuse numbers of which one does not fit: the message shows the first of these, and its place."""
     if not fits.all():
         at = arrays.first(~fits)
         raise ValueError(f"{name} must {must}; got {values[at]:g} at index {arrays.index(at)}. {hint}.")
 
 
-def one_each(name: str, values: npt.NDArray[Any], n_classes: int, what: str) -> None:
+def one_each(name: str, values: NDArray[Any], n_classes: int, what: str) -> None:
     """Refuse another shape than that of one number for each class."""
     must = f"{name} must hold a {what} for each of the {n_classes} classes"
     require(values.shape == (n_classes,), must, got=f"shape {values.shape}", hint="Pass them in column order")
@@ -259,7 +259,7 @@ def numbers(
     may_be_nan: bool = False,
     fewest: int = 0,
     sum_to_one: bool = False,
-) -> npt.NDArray[Any]:
+) -> NDArray[Any]:
     """Return an array of finite numbers within their limits, of a shape (None is any length), in order along its first axis."""
     if sum_to_one:
         least, most = 0.0, 1.0
@@ -282,7 +282,7 @@ def numbers(
     return value
 
 
-def _refuse(wanted: str, value: npt.NDArray[Any], fits: npt.NDArray[np.bool_], first: int = 0) -> None:
+def _refuse(wanted: str, value: NDArray[Any], fits: NDArray[np.bool_], first: int = 0) -> None:
     if not fits.all():
         at = np.unravel_index(int(np.argmin(fits)), fits.shape)
         place = ", ".join(str(i + first * (axis == 0)) for axis, i in enumerate(at))
@@ -301,12 +301,12 @@ def _limits(least: float, most: float, above: float, below: float) -> str:
 # Arrays, lists and data frames as finite numbers, or refused. Messages are in four parts, as in `_core/border.py`
 
 
-def as_numbers(name: str, data: npt.ArrayLike) -> arrays.FloatArray:
+def as_numbers(name: str, data: ArrayLike) -> arrays.FloatArray:
     """Arrays, nested lists and data frames as finite float64 of one or two dimensions, copied only where needed."""
     return finite_numbers(name, arrays.as_array(name, data), data)
 
 
-def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> arrays.FloatArray:
+def finite_numbers(name: str, array: NDArray[Any], data: ArrayLike) -> arrays.FloatArray:
     """Return what ``data`` holds as finite float64."""
     if array.dtype.kind not in (*arrays.NUMERIC, "c"):
         if array.ndim == 0:
@@ -334,7 +334,7 @@ def finite_numbers(name: str, array: npt.NDArray[Any], data: npt.ArrayLike) -> a
     return numbers
 
 
-def _of_objects(name: str, array: npt.NDArray[Any]) -> arrays.FloatArray:
+def _of_objects(name: str, array: NDArray[Any]) -> arrays.FloatArray:
     """Return cells of any type as float64 if each is a real number; the first that is none is refused by its place."""
     cells = array.ravel().tolist() if array.dtype.kind in "OUST" else list(array.ravel())
     strange = np.array([not arrays.is_number(cell) for cell in cells], dtype=bool).reshape(array.shape)

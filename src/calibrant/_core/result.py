@@ -12,7 +12,8 @@ from types import FunctionType
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-import numpy.typing as npt
+
+from calibrant._core.arrays import NDArray
 
 # The columns of a result's data frame, declared by where each is read
 
@@ -48,7 +49,7 @@ class Table:
         columns = fill(f"Columns {names}{some}.", 116, initial_indent="    ", subsequent_indent="    ")
         return TO_FRAME.format(rows=rows, columns=columns)
 
-    def of(self, result: object) -> dict[str, npt.NDArray[Any]]:
+    def of(self, result: object) -> dict[str, NDArray[Any]]:
         """Return the columns of a result, by name."""
         panels = len(getattr(result, "panels", ())) or 1
         blocks: dict[str, list[Any]] = {}

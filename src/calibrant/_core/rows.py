@@ -10,10 +10,9 @@ from math import isfinite
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core import arrays as links
-from calibrant._core.arrays import FloatArray, blocks, first, index, more, quotients
+from calibrant._core.arrays import FloatArray, NDArray, blocks, first, index, more, quotients
 from calibrant._core.checks import choice, refuse
 from calibrant._core.threads import FEWEST, are_loaded
 
@@ -71,7 +70,7 @@ class Weights:
 
     # Other rows
 
-    def part(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_] | slice) -> Weights:
+    def part(self, rows: NDArray[np.intp] | NDArray[np.bool_] | slice) -> Weights:
         """Return the weights of some rows, which mean what they mean in the whole."""
         return Weights(self.values[rows], self.is_unit, self.unit)
 
@@ -79,7 +78,7 @@ class Weights:
         """Return other weights of rows of the same whole."""
         return Weights(values, of_whole=self.unit)
 
-    def take(self, rows: npt.NDArray[np.intp]) -> Weights:
+    def take(self, rows: NDArray[np.intp]) -> Weights:
         """Return the weights of some rows, perhaps repeated, as those of a problem of its own; of fractions none are counts."""
         if self.is_unit:
             return Weights.one_each(rows.size)
@@ -197,7 +196,7 @@ class Weights:
 # One number a row of a table: the column of the highest entry, one entry, the sum of squares, the logarithm of a sum
 
 
-IntArray = npt.NDArray[np.intp]
+IntArray = NDArray[np.intp]
 
 FEW = 40
 """Columns up to which a compiled loop finds the highest entry of a row sooner than NumPy, which is made for long rows."""
@@ -251,7 +250,7 @@ def log_losses(logit: FloatArray, column: IntArray) -> FloatArray:
 # Problems: what a metric, a test, a calibrator or a curve works on. Valid by construction, made at the boundary
 
 
-BoolArray = npt.NDArray[np.bool_]
+BoolArray = NDArray[np.bool_]
 
 DOUBLE: np.dtype[np.floating[Any]] = np.dtype(np.float64)
 
@@ -295,7 +294,7 @@ class Predicted:
     """Predicted classes: the number of that of each row, shape (n,), and what the numbers stand for."""
 
     code: IntArray
-    classes: npt.NDArray[np.generic]
+    classes: NDArray[np.generic]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -333,7 +332,7 @@ class BinaryProblem(WeightedRows):
     weights: Weights
     share: float = 1.0
     name: str = ""
-    classes: npt.NDArray[np.generic] = field(default_factory=np.array([0, 1]).copy)
+    classes: NDArray[np.generic] = field(default_factory=np.array([0, 1]).copy)
     logit: FloatArray | None = None
     predicted: Predicted | None = None
     precision: np.dtype[np.floating[Any]] = DOUBLE
@@ -544,9 +543,9 @@ class SimplexProblem(WeightedRows):
     forecast: Forecast
     label: IntArray
     weights: Weights
-    classes: npt.NDArray[np.generic]
+    classes: NDArray[np.generic]
     is_of_predictions: bool = False
-    known: dict[str, npt.NDArray[Any]] = field(default_factory=dict, init=False, repr=False)
+    known: dict[str, NDArray[Any]] = field(default_factory=dict, init=False, repr=False)
 
     predicted: ClassVar[Predicted | None] = None
     """A table names no predicted classes beside its probabilities."""
@@ -646,7 +645,7 @@ class Mergeable(Protocol):
 
 M = TypeVar("M", bound=Mergeable)
 
-Read = Callable[[Problem, int | npt.NDArray[np.int64]], M]
+Read = Callable[[Problem, int | NDArray[np.int64]], M]
 """A function of a batch and of the number of its first row among all rows; or of the number of each row."""
 
 
@@ -657,7 +656,7 @@ class InBatches(ABC):
     """How many batches that were wrong the last reading left out, and how many rows of them are known."""
 
     @property
-    def classes(self) -> npt.NDArray[np.generic]:
+    def classes(self) -> NDArray[np.generic]:
         """Labels of the columns, or of no event and the event, shape (K,)."""
         return self.head().classes
 
@@ -779,7 +778,7 @@ COUNTED = 3
 """Levels of the search that are counted at once: of so many halvings the 7 limits are compared with each number."""
 
 
-def places(limits: npt.NDArray[Any], values: npt.NDArray[Any], side: Literal["left", "right"] = "left") -> IntArray:
+def places(limits: NDArray[Any], values: NDArray[Any], side: Literal["left", "right"] = "left") -> IntArray:
     """Return how many limits lie below each value, for ``side="right"`` at or below it: `numpy.searchsorted`.
 
     A binary search of one number takes a branch at every halving, which a processor foretells half the time. Here a block of
@@ -811,7 +810,7 @@ def places(limits: npt.NDArray[Any], values: npt.NDArray[Any], side: Literal["le
     return np.minimum(found, limits.size, out=found)  # infinity is not below itself, but at it
 
 
-def _among(padded: npt.NDArray[Any], values: npt.NDArray[Any], halvings: int, side: str) -> IntArray:
+def _among(padded: NDArray[Any], values: NDArray[Any], halvings: int, side: str) -> IntArray:
     is_below = np.less if side == "left" else np.less_equal
     width = 1 << max(0, halvings - COUNTED)
     count = np.zeros(values.size, dtype=np.uint8)
@@ -883,7 +882,7 @@ def one_of(rows: object) -> str:
     return choice("rows", rows, WORDS)
 
 
-def precision_of(given: npt.NDArray[Any], input: str, rows: Rows) -> np.dtype[np.floating[Any]]:
+def precision_of(given: NDArray[Any], input: str, rows: Rows) -> np.dtype[np.floating[Any]]:
     """Return the precision in which probabilities are given, in any order of bytes; of all else double."""
     kind = given.dtype.newbyteorder("=")
     return kind if kind.char in "fd" and input == "probability" and rows == "as-given" else DOUBLE
@@ -1027,6 +1026,6 @@ def _sentence(remedy: str) -> str:
     return f"{remedy[0].upper()}{remedy[1:]}."
 
 
-def _shown(values: FloatArray, wrong: npt.NDArray[np.bool_]) -> str:
+def _shown(values: FloatArray, wrong: NDArray[np.bool_]) -> str:
     where = first(wrong)
     return f"got {values[where]:.10g} at index {index(where)}{more(wrong)}"

@@ -16,6 +16,7 @@ Lines of Algorithm 2 are counted from ``procedure split``, line 1, to the end of
 
 import numpy as np
 
+from calibrant._kernels import simplex_regions
 from calibrant._kernels._compile import kernel
 from calibrant._kernels.simplex_regions import (
     NEVER,
@@ -24,10 +25,8 @@ from calibrant._kernels.simplex_regions import (
     FloatArray,
     IntArray,
     Regions,
-    Rule,
     Sides,
     SimplexRows,
-    Trial,
 )
 
 MARGIN = 1e-12
@@ -307,7 +306,13 @@ def bounds_of_others(regions: Regions, live: IntArray, region: int, checks: Chec
 
 @kernel
 def first_monotone(
-    rows: SimplexRows, regions: Regions, live: IntArray, checks: Checkpoints, region: int, trial: Trial, rule: Rule
+    rows: SimplexRows,
+    regions: Regions,
+    live: IntArray,
+    checks: Checkpoints,
+    region: int,
+    trial: simplex_regions.Trial,
+    rule: simplex_regions.Rule,
 ) -> tuple[int, int]:
     """Return the first of the candidates tried whose split of a region leaves the map monotone, and how many were tried.
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import ArrayLike, FloatArray
 from calibrant._core.border import DataOptions, Input, Named, as_problem
 from calibrant._core.checks import require, together, whole
 from calibrant._core.result import Result, Table, shown_rows, under
@@ -153,13 +152,13 @@ class Advice(Result):
 
 
 def advise(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     n_folds: int = 5,
     rng: Rng = 0,
-    other_true: npt.ArrayLike | None = None,
-    other_prob: npt.ArrayLike | None = None,
+    other_true: ArrayLike | None = None,
+    other_prob: ArrayLike | None = None,
     **data: Unpack[DataOptions],
 ) -> Advice:
     """Recommend which calibrator to fit to a forecast, if any, by cross-validated log loss.

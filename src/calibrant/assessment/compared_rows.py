@@ -22,19 +22,10 @@ from sklearn.utils.validation import check_memory
 
 from calibrant import __version__
 from calibrant._core import checks
+from calibrant._core import rows as _rows
 from calibrant._core.arrays import FloatArray, is_number, quotients, sum_of_rows
 from calibrant._core.border import DataOptions, Named, as_labels, as_problem
-from calibrant._core.rows import (
-    DOUBLE,
-    OF_SEVERAL,
-    USUAL,
-    BinaryProblem,
-    Forecast,
-    IntArray,
-    Problem,
-    Weights,
-    as_simplex,
-)
+from calibrant._core.rows import BinaryProblem, Forecast, IntArray, Problem, Weights, as_simplex
 from calibrant.calibrators.base import Calibrator, as_calibrator
 from calibrant.calibrators.by_notion import calibrator_for
 from calibrant.calibrators.safe import MOST_COUNTS, Method, SafeCalibrator, folds, in_order
@@ -72,7 +63,7 @@ def forecasts_of(y_true: Any, forecasts: Any, data: DataOptions) -> dict[str, Pr
         checks.require(own.keys() == given.keys(), must, got=got, hint="Pass one array for all, or one for each")
     called = {name: f"forecasts[{name!r}]" for name in given} if is_named else {ONLY: "forecasts"}
     named, truth = Named(forecast=called[first]), own.get(first, y_true)
-    remedies = OF_SEVERAL if others else USUAL
+    remedies = _rows.OF_SEVERAL if others else _rows.USUAL
     problems: dict[str, Problem] = {first: as_problem(truth, given[first], named=named, remedies=remedies, **data)}
     for name in others:
         names = called[first], called[name], f"y_true[{name!r}]"
@@ -221,7 +212,7 @@ class HeldOut:
             prob = np.concatenate(list(self._of_folds(problem, make)))
         rows = self.of(problem)
         if isinstance(rows, BinaryProblem):
-            return replace(rows, score=prob[:, 1], logit=None, precision=DOUBLE)
+            return replace(rows, score=prob[:, 1], logit=None, precision=_rows.DOUBLE)
         return replace(as_simplex(rows), forecast=Forecast(prob))
 
     def _of_folds(self, problem: Problem, make: Callable[[int], Calibrator]) -> Iterator[FloatArray]:

@@ -10,10 +10,9 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core import checks
-from calibrant._core.arrays import columns_of
+from calibrant._core.arrays import ArrayLike, columns_of
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.result import Result, Table, in_columns, under
 from calibrant._core.rows import IntArray, Problem
@@ -274,14 +273,14 @@ class Comparison(Result):
 
 
 def compare(
-    y_true: npt.ArrayLike | Mapping[str, npt.ArrayLike],
-    forecasts: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
+    y_true: ArrayLike | Mapping[str, ArrayLike],
+    forecasts: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
     calibrators: Sequence[str | Calibrator] | Mapping[str, str | Calibrator] = (),
     by: Any = None,
     overlapping: bool = False,
     paired: bool = True,
-    times: npt.ArrayLike | None = None,
+    times: ArrayLike | None = None,
     every: compared_rows.Every | None = None,
     metric: str | Function | Sequence[str | Function] = "nll",
     binning: int | Binning | None = None,

@@ -11,13 +11,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.metrics._scorer import _Scorer
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
-from calibrant._core.arrays import FloatArray, quotients, sum_of_rows
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, quotients, sum_of_rows
 from calibrant._core.border import DataOptions, Input, as_labels, as_problem
 from calibrant._core.checks import CalibrationWarning, flag, nearest, refuse, require, require_jobs, resamples, tracked
 from calibrant._core.registry import named
@@ -63,7 +62,7 @@ class MetricScorer(_Scorer):  # type: ignore[misc]  # scikit-learn ships no type
     def _get_pos_label(self) -> None:
         return None  # the column is chosen by the metric
 
-    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: npt.ArrayLike, **metadata: Any) -> float:
+    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: ArrayLike, **metadata: Any) -> float:
         self._warn_overlap("A parameter of the scorer is passed as metadata as well.", metadata)
         found = np.asarray(method_caller(estimator, METHOD, X, pos_label=None))
         table = np.column_stack([1.0 - found, found]) if found.ndim == 1 else found
@@ -170,9 +169,7 @@ def _parameters_of(function: Function) -> list[str]:
     return [name for name in dict.fromkeys((*names, *data)) if name not in OF_ESTIMATOR]
 
 
-def _with_unseen(
-    classes: npt.NDArray[Any], table: FloatArray, truth: npt.NDArray[Any]
-) -> tuple[npt.NDArray[Any], FloatArray]:
+def _with_unseen(classes: NDArray[Any], table: FloatArray, truth: NDArray[Any]) -> tuple[NDArray[Any], FloatArray]:
     """Return classes and probabilities with those classes that the estimator has not seen: their probability is 0."""
     unseen = np.setdiff1d(truth, classes)
     if not unseen.size:
@@ -332,7 +329,7 @@ class OptimismCorrected(Result):
 def optimism_corrected(
     estimator: Any,
     X: Any,
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     *,
     metrics: Sequence[str | Function] = OF_MODELS,
     n_resamples: int = 200,
@@ -419,7 +416,7 @@ def optimism_corrected(
     return OptimismCorrected(names, apparent, optimism, apparent - optimism, error, len(drawn))
 
 
-def _optimism(estimator: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence[Metric], seed: int) -> FloatArray:
+def _optimism(estimator: Any, X: Any, truth: NDArray[Any], metrics: Sequence[Metric], seed: int) -> FloatArray:
     """Return the metrics of a model of a bootstrap sample, on the sample less on all rows; NaN where there are none."""
     rng = np.random.default_rng(seed)
     for _ in range(REDRAWN):
@@ -436,7 +433,7 @@ def _optimism(estimator: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence
         return _values(model, sample, labels, metrics) - _values(model, X, truth, metrics)
 
 
-def _values(model: Any, X: Any, truth: npt.NDArray[Any], metrics: Sequence[Metric]) -> FloatArray:
+def _values(model: Any, X: Any, truth: NDArray[Any], metrics: Sequence[Metric]) -> FloatArray:
     """Return the metrics of a model on rows that hold every class; NaN where one is not defined."""
     classes = np.unique(truth)
     prob = forecast_of(model, X, np.arange(classes.size), classes.size)

@@ -8,10 +8,9 @@ from math import exp, lgamma
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant._core.arrays import NUMERIC, FloatArray, as_array
+from calibrant._core.arrays import NUMERIC, ArrayLike, FloatArray, as_array
 from calibrant._core.checks import as_level, distinct_names, flag, require
 from calibrant._core.result import DrawnResult, Picture, Table, in_columns, shown_pvalue
 from calibrant.assessment.comparison import Comparison
@@ -19,7 +18,7 @@ from calibrant.assessment.comparison import Comparison
 ROUNDING = 1e-12
 """Of the spread of ranks: what is less is rounding."""
 
-Ranked = Mapping[str, npt.ArrayLike] | Mapping[str, Comparison]
+Ranked = Mapping[str, ArrayLike] | Mapping[str, Comparison]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,8 @@ from operator import add
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._core.arrays import FloatArray, blocks
+from calibrant._core.arrays import FloatArray, NDArray, blocks
 from calibrant._core.checks import MOST_DRAWS, no_class, require, whole
 from calibrant._core.registry import Kind, declare, entries, find
 from calibrant._core.result import Record
@@ -104,7 +103,7 @@ class Ordered:
     def _is_unit(self) -> bool:
         return self.problem.weights.is_unit
 
-    def _sums(self, values: npt.NDArray[np.generic]) -> FloatArray:
+    def _sums(self, values: NDArray[np.generic]) -> FloatArray:
         return np.add.reduceat(values[self.order], self.starts, dtype=np.float64)
 
 
@@ -818,7 +817,7 @@ class FineEdges(Edges):
 @lru_cache(maxsize=8)
 def fine_edges(per_octave: int) -> FineEdges:
     """Return the edges: 0 twice, those of the octaves from 2^-40 on, their mirror images, the last number before 1, and 1."""
-    within: npt.NDArray[np.float64] = 1.0 + np.arange(per_octave) / per_octave
+    within: NDArray[np.float64] = 1.0 + np.arange(per_octave) / per_octave
     below = np.append(np.outer(2.0 ** -np.arange(OCTAVES, 1, -1), within).ravel(), 0.5)
     above = 1.0 - below[-2::-1]
     return FineEdges(np.concatenate([[0.0, 0.0], below, above, [np.nextafter(1.0, 0.0), 1.0]]))

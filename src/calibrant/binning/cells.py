@@ -17,15 +17,13 @@ from math import comb
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._core.arrays import FloatArray, grouped, is_whole
+from calibrant._core.arrays import FloatArray, NDArray, grouped, is_whole
 from calibrant._core.checks import choice, numbers, refuse, require, whole
 from calibrant._core.registry import declare
 from calibrant._core.result import read_only
 from calibrant._core.rows import BoolArray, IntArray, SimplexProblem
-from calibrant.binning import of_word
-from calibrant.binning.bins import Bins, Partition, even_edges, require_bins, sums_of_forecasts
+from calibrant.binning.bins import Bins, Partition, even_edges, of_word, require_bins, sums_of_forecasts
 
 # What a binning of the simplex is, and what it gives: sums over the rows of each cell
 
@@ -221,7 +219,7 @@ ROUNDING = 1e-12
 BLOCK = 1 << 17
 """Numbers looked at together."""
 
-Directions = Literal["cyclic", "random"] | Sequence[Sequence[float]] | npt.NDArray[np.float64]
+Directions = Literal["cyclic", "random"] | Sequence[Sequence[float]] | NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -641,7 +639,7 @@ class SplitTree(Partition):
         """
         return np.flatnonzero(self.split < 0)
 
-    def up(self, of_leaf: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def up(self, of_leaf: NDArray[Any]) -> NDArray[Any]:
         """Add up what leaves have, one row each, to what all nodes have.
 
         Parameters
@@ -794,7 +792,7 @@ class UniqueCells(Partition):
         return np.where(self._known[at] == wanted, at, -1)
 
     @cached_property
-    def _known(self) -> npt.NDArray[Any]:
+    def _known(self) -> NDArray[Any]:
         return _keys(self.prob)
 
 
@@ -820,7 +818,7 @@ class SimplexUnique(SimplexBinning):
         return UniqueCells(problem.prob[first] + 0.0)
 
 
-def _keys(prob: FloatArray) -> npt.NDArray[Any]:
+def _keys(prob: FloatArray) -> NDArray[Any]:
     """Return each row as one string of bytes. Numbers that are not negative are in the order of their big-endian bytes."""
     table = np.ascontiguousarray(prob + 0.0, dtype=">f8")  # no zero keeps a sign
     return table.view(np.dtype((np.void, 8 * prob.shape[1]))).reshape(len(prob))

@@ -12,20 +12,20 @@ from types import MappingProxyType, NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_n_features, check_is_fitted, column_or_1d, has_fit_parameter, validate_data
 
 from calibrant._core import arrays as links
 from calibrant._core import checks
-from calibrant._core.arrays import FloatArray, as_array, columns_of
+from calibrant._core import rows as _rows
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, as_array, columns_of
 from calibrant._core.border import SAMPLED, Input, as_forecast, as_problem, classes_by_name, declared
 from calibrant._core.registry import declare, find
-from calibrant._core.rows import OF_CALIBRATOR, BinaryProblem, Forecast, InBatches, Problem, SimplexProblem, as_simplex
+from calibrant._core.rows import BinaryProblem, Forecast, InBatches, Problem, SimplexProblem, as_simplex
 from calibrant._core.threads import one_blas_thread
 from calibrant.notions import Binary
-from calibrant.sums.reading import M, Predictions, Read, UnreadPart, UnreadSimplex, is_unread
+from calibrant.sums.reading import Predictions, UnreadPart, UnreadSimplex, is_unread
 
 # The problems that calibrators are fitted to: of one score, and of predictions that are read in batches
 
@@ -64,7 +64,7 @@ class _InDouble(Predictions):
     def head(self) -> Problem:
         return in_double(self.predictions.head())
 
-    def reduce(self, read: Read[M]) -> M:
+    def reduce(self, read: _rows.Read[_rows.M]) -> _rows.M:
         return self.predictions.reduce(lambda batch, first: read(in_double(batch), first))
 
 
@@ -190,7 +190,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
 
     input: Input
     labels: Sequence[Any] | None
-    classes_: npt.NDArray[np.generic]
+    classes_: NDArray[np.generic]
     n_features_in_: int
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -208,9 +208,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             ordered = made.replace(parameters=[made.parameters["self"], *rest])
             cls.__init__.__signature__ = ordered  # type: ignore[attr-defined]
 
-    def fit(
-        self, X: npt.ArrayLike | InBatches, y: npt.ArrayLike | None = None, sample_weight: npt.ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: ArrayLike | InBatches, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the map on rows that the classifier has not been trained on.
 
         Parameters
@@ -257,7 +255,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             raise
         return self
 
-    def _problem_of(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None) -> Problem:
+    def _problem_of(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None) -> Problem:
         if y is None:
             got = f"{type(self).__name__} requires y to be passed, but the target y is None"
             checks.refuse("y must be given", given=got, hint="Pass the class of each row")
@@ -270,10 +268,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             labels=self.labels,
             input=self.input,
             column_names=columns_of(X),
-            remedies=OF_CALIBRATOR,
+            remedies=_rows.OF_CALIBRATOR,
         )
 
-    def calibrate(self, y_prob: npt.ArrayLike) -> FloatArray:
+    def calibrate(self, y_prob: ArrayLike) -> FloatArray:
         """Calibrate a forecast.
 
         Parameters
@@ -289,7 +287,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         values = self._received(y_prob, reset=False)
         return self._map_column(values) if values.ndim == 1 else self._map_table(self._forecast(values))
 
-    def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Calibrate a forecast; one column is returned as two.
 
         Parameters
@@ -304,7 +302,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
         """
         return self._map_table(self._fitted_forecast(X))
 
-    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.generic]:
+    def predict(self, X: ArrayLike) -> NDArray[np.generic]:
         """Return the class of the highest calibrated probability; of equal ones the first.
 
         Parameters
@@ -384,13 +382,13 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             checks.refuse(f"{of} give probabilities from 0 to 1", got=f"{wrong:g}", hint=OWN)
         return found
 
-    def _fitted_forecast(self, X: npt.ArrayLike) -> Forecast:
+    def _fitted_forecast(self, X: ArrayLike) -> Forecast:
         check_is_fitted(self)
         return self._forecast(self._received(X, reset=False))
 
     def _forecast(self, values: FloatArray) -> Forecast:
         """Return a valid forecast of the classes that were fitted; one column as two."""
-        forecast, wanted = as_forecast(values, input=self.input, remedies=OF_CALIBRATOR), len(self.classes_)
+        forecast, wanted = as_forecast(values, input=self.input, remedies=_rows.OF_CALIBRATOR), len(self.classes_)
         if forecast.shape[1] != wanted:
             # Tables of other widths were refused by `_received`.
             checks.refuse(
@@ -398,7 +396,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):
             )
         return forecast
 
-    def _received(self, X: npt.ArrayLike, *, reset: bool) -> FloatArray:
+    def _received(self, X: ArrayLike, *, reset: bool) -> FloatArray:
         if not reset and not hasattr(self, "classes_"):
             check_is_fitted(self)
         values = checks.as_numbers("y_prob", X)
@@ -513,7 +511,7 @@ class BinaryCalibrator(Calibrator):
 
     def _map_column(self, values: FloatArray) -> FloatArray:
         is_logit = self.input == "logit"
-        valid = declared(values, input=self.input, remedies=OF_CALIBRATOR)
+        valid = declared(values, input=self.input, remedies=_rows.OF_CALIBRATOR)
         calibrated = np.empty(valid.size)
         for rows in links.blocks(valid.size, 1, self.block):
             calibrated[rows] = self._mapped(valid[rows], is_logit=is_logit)

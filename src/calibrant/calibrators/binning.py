@@ -10,10 +10,9 @@ from math import ceil, floor, log, log1p, sqrt
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaln, softmax
 
-from calibrant._core.arrays import EPSILON, FloatArray, is_whole
+from calibrant._core.arrays import EPSILON, ArrayLike, FloatArray, is_whole
 from calibrant._core.checks import as_numbers, fraction, number, refuse, require, whole
 from calibrant._core.registry import FINITE
 from calibrant._core.result import Result, frame
@@ -499,7 +498,7 @@ class CanonicalBinning(base.MulticlassCalibrator):
     value_: FloatArray = base.fitted("n K", sum_to_one=True)
     count_: IntArray = base.fitted("n", least=0)
 
-    def cells(self, y_prob: npt.ArrayLike) -> IntArray:
+    def cells(self, y_prob: ArrayLike) -> IntArray:
         """Find the cell of each forecast.
 
         Parameters

@@ -10,10 +10,9 @@ from itertools import islice
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 
-from calibrant._core.arrays import FloatArray, log_odds_of_logits, score_of_logit
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, log_odds_of_logits, score_of_logit
 from calibrant._core.border import Input
 from calibrant._core.checks import require, warn
 from calibrant._core.registry import FINITE
@@ -148,7 +147,7 @@ class ByNotion(base.Calibrator):
     pooled_: base.BinaryCalibrator | None = base.fitted()
     notion_: Notion = base.fitted()
 
-    def predict_proba(self, X: npt.ArrayLike) -> FloatArray:
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Calibrate a forecast as a whole; one column is returned as two.
 
         What was calibrated are the scores of the notion. A row that sums to one asks for more, and loses some of it: under
@@ -169,7 +168,7 @@ class ByNotion(base.Calibrator):
         """
         return super().predict_proba(X)
 
-    def predict_top(self, X: npt.ArrayLike) -> tuple[npt.NDArray[np.generic], FloatArray]:
+    def predict_top(self, X: ArrayLike) -> tuple[NDArray[np.generic], FloatArray]:
         """Return the predicted label of the original forecast, and its calibrated probability.
 
         Calibration under ``confidence`` and ``top-label`` is about this pair, and so are their guarantees: the
@@ -195,7 +194,7 @@ class ByNotion(base.Calibrator):
         return self.classes_[top], score
 
     @available_if(lambda self: self._method()._interval)
-    def predict_interval(self, X: npt.ArrayLike) -> FloatArray:
+    def predict_interval(self, X: ArrayLike) -> FloatArray:
         """Return the pair of probabilities of `VennAbers` for each class.
 
         Parameters

@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import issparse
 from scipy.stats import gmean
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -22,8 +21,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, _num_samples, check_is_fitted, has_fit_parameter
 
-from calibrant._core import checks
-from calibrant._core.arrays import FloatArray, absent, as_array, is_whole, log_prob_of_prob, more, prob_of_logit
+from calibrant._core import arrays, checks
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, absent, more
 from calibrant._core.border import as_labels, as_problem, as_weights
 from calibrant._core.rows import Problem, Weights
 from calibrant.calibrators.base import Calibrator, as_calibrator, check_parameters, parameter, unless_it_fails
@@ -61,9 +60,9 @@ def default_of(problem: Problem) -> Method:
 # Groups of rows: anything that says which rows belong together
 
 
-def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
+def as_groups(groups: ArrayLike) -> NDArray[Any]:
     """Return a group a row, as splitters take it: objects that have no order, such as words beside numbers, by numbers."""
-    array = as_array("groups", groups)
+    array = arrays.as_array("groups", groups)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     must = "groups must have one dimension, a group a row"
@@ -87,11 +86,11 @@ def as_groups(groups: npt.ArrayLike) -> npt.NDArray[Any]:
 # Forecasts that estimators make: of all classes, and of several models as one
 
 
-Rows = npt.NDArray[np.intp]
+Rows = NDArray[np.intp]
 Pooling = Literal["mean", "geometric"]
 
 
-def classes_of(estimator: Any) -> npt.NDArray[Any]:
+def classes_of(estimator: Any) -> NDArray[Any]:
     """Return the classes of a fitted classifier; refuse what is none."""
     must, got = "estimator must be a classifier, which has classes_ when it is fitted", type(estimator).__name__
     checks.require(hasattr(estimator, "classes_"), must, got=got, hint="Pass one", error=TypeError)
@@ -128,7 +127,7 @@ def pooled(forecasts: list[FloatArray], pooling: Pooling) -> FloatArray:
         return forecasts[0]
     if pooling == "mean":
         return np.asarray(np.mean(forecasts, axis=0), dtype=np.float64)
-    return prob_of_logit(np.mean([log_prob_of_prob(prob) for prob in forecasts], axis=0))
+    return arrays.prob_of_logit(np.mean([arrays.log_prob_of_prob(prob) for prob in forecasts], axis=0))
 
 
 # What goes where beside X and y: with scikit-learn's metadata routing as each asks, without it by what ``fit`` takes
@@ -159,7 +158,7 @@ Pair = tuple[Any, Calibrator]
 # Folds of a classifier: a number, or a splitter of scikit-learn; of whole groups where there are groups or copies of rows
 
 
-def groups_of_copies(cv: Any, X: Any, truth: npt.NDArray[Any]) -> npt.NDArray[np.intp] | None:
+def groups_of_copies(cv: Any, X: Any, truth: NDArray[Any]) -> NDArray[np.intp] | None:
     """Return groups of equal rows of X for a number of folds, if they are copies: a model of one knows the others.
 
     There are none where fewer rows than folds are distinct.
@@ -180,24 +179,24 @@ def groups_of_copies(cv: Any, X: Any, truth: npt.NDArray[Any]) -> npt.NDArray[np
     return groups if groups is not None and groups.max() + 1 >= (5 if cv is None else cv) else None
 
 
-def row_numbers(rows: npt.ArrayLike) -> Rows:
+def row_numbers(rows: ArrayLike) -> Rows:
     """Return the rows of a fold, given as numbers or as a mask, as numbers."""
     array = np.asarray(rows)
     return np.flatnonzero(array) if array.dtype == np.bool_ else array.astype(np.intp)
 
 
 def _is_number(cv: Any) -> bool:
-    return cv is None or is_whole(cv)
+    return cv is None or arrays.is_whole(cv)
 
 
 # Labels that a classifier is trained on, in the type that they have, and their classes
 
 
-def as_training_labels(y: npt.ArrayLike) -> npt.NDArray[Any]:
+def as_training_labels(y: ArrayLike) -> NDArray[Any]:
     """Return labels as an array, checked as scikit-learn's classifiers check them."""
     got = "CalibratedClassifier requires y to be passed, but the target y is None"
     checks.require(y is not None, "y must be given", given=got, hint="Pass the class of each row")
-    truth: npt.NDArray[Any] = column_or_1d(as_array("y_true", y), warn=True)
+    truth: NDArray[Any] = column_or_1d(arrays.as_array("y_true", y), warn=True)
     checked = as_labels(truth)
     if truth.dtype == object and checked.dtype.kind != "U":  # words keep their type
         truth = checked
@@ -300,15 +299,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     pooling: Pooling = "mean"
     label_smoothing: float = parameter(default=0.0, least=0.0, most=1.0, hint="Pass label_smoothing=0.0 for none")
     n_jobs: int | None = None
-    classes_: npt.NDArray[np.generic] = field(init=False)
+    classes_: NDArray[np.generic] = field(init=False)
     pairs_: list[Pair] = field(init=False)
 
     def fit(
         self,
         X: Any,
-        y: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None = None,
-        groups: npt.ArrayLike | None = None,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         **fit_params: Any,
     ) -> Self:
         """Train and calibrate.
@@ -380,7 +379,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         forecasts = [calibrator.predict_proba(self._forecast(estimator, X)) for estimator, calibrator in self.pairs_]
         return self._smoothed(pooled(forecasts, self.pooling))
 
-    def predict(self, X: Any) -> npt.NDArray[np.generic]:
+    def predict(self, X: Any) -> NDArray[np.generic]:
         """Return the class of the highest calibrated probability; of equal ones the first.
 
         Parameters
@@ -397,7 +396,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return np.asarray(self.classes_[prob.argmax(axis=1)])
 
     @available_if(lambda self: hasattr(self._calibrator_known(), "predict_top"))
-    def predict_top(self, X: Any) -> tuple[npt.NDArray[np.generic], FloatArray]:
+    def predict_top(self, X: Any) -> tuple[NDArray[np.generic], FloatArray]:
         """Return the label that the estimator predicts, and its calibrated probability: `ByNotion.predict_top`.
 
         It is there where the calibrator has it, for a pair of estimator and calibrator: ``cv="prefit"``, a frozen estimator,
@@ -474,7 +473,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return router.add(splitter=splitter, method_mapping=MethodMapping().add(caller="fit", callee="split"))
 
     def _routed(
-        self, X: Any, sample_weight: npt.ArrayLike | None, groups: npt.ArrayLike | None, fit_params: dict[str, Any]
+        self, X: Any, sample_weight: ArrayLike | None, groups: ArrayLike | None, fit_params: dict[str, Any]
     ) -> Metadata:
         weights = as_weights(sample_weight, _num_samples(X))
         if _routing_enabled():
@@ -493,7 +492,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 )
         return Metadata(fit_params, weights, {} if groups is None else {"groups": groups})
 
-    def _over_folds(self, X: Any, truth: npt.NDArray[Any], metadata: Metadata, *, grouped: bool) -> list[Pair]:
+    def _over_folds(self, X: Any, truth: NDArray[Any], metadata: Metadata, *, grouped: bool) -> list[Pair]:
         """Return a pair a fold; or a single one, of the out-of-fold forecasts of all rows and a model of all rows."""
         if grouped and _is_number(self.cv):
             splitter: Any = StratifiedGroupKFold(5 if self.cv is None else self.cv)
@@ -529,7 +528,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         estimator = _trained(self._base(), X, truth, metadata, np.arange(_num_samples(X)))
         return [self._pair(estimator, np.concatenate(forecasts), truth[rows], metadata.weights.part(rows))]
 
-    def _pair(self, estimator: Any, forecast: FloatArray, truth: npt.NDArray[Any], weights: Weights) -> Pair:
+    def _pair(self, estimator: Any, forecast: FloatArray, truth: NDArray[Any], weights: Weights) -> Pair:
         """Fit a calibrator to what an estimator makes of rows that it was not trained on."""
         kind = "probability" if hasattr(estimator, "predict_proba") else "logit"
         given: Any = {"input": kind, "labels": self.classes_}
@@ -581,6 +580,6 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _trained(estimator: Any, X: Any, truth: npt.NDArray[Any], metadata: Metadata, rows: Rows) -> Any:
+def _trained(estimator: Any, X: Any, truth: NDArray[Any], metadata: Metadata, rows: Rows) -> Any:
     keywords = _check_method_params(X, metadata.estimator, indices=rows)
     return clone(estimator).fit(_safe_indexing(X, rows), truth[rows], **keywords)

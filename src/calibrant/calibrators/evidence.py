@@ -8,12 +8,11 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logsumexp, ndtri
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray, prob_of_scores
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, prob_of_scores
 from calibrant._core.checks import fraction, numbers, require
 from calibrant._core.registry import FINITE, PERMUTED
 from calibrant._core.result import DrawnResult, Picture, Table
@@ -334,7 +333,7 @@ def parts_of(
     groups: Mapping[str, Group],
     maps: evidence_features.Maps,
     features: evidence_features.Features,
-    classes: npt.NDArray[np.generic],
+    classes: NDArray[np.generic],
     posterior: Posterior | None,
     level: float,
 ) -> EvidenceParts:
@@ -646,7 +645,7 @@ class EvidenceScaling(MulticlassCalibrator):
         found = zip(names, self.log_precision_, self.degrees_of_freedom_, strict=True)
         return {name: Group(float(np.exp(-rho)), float(dof), each.count(name)) for name, rho, dof in found}
 
-    def predict_interval(self, X: npt.ArrayLike, *, level: float = 0.05) -> FloatArray:
+    def predict_interval(self, X: ArrayLike, *, level: float = 0.05) -> FloatArray:
         """Return intervals of the calibrated probabilities, by Laplace's approximation; fitted with ``intervals=True``.
 
         Parameters

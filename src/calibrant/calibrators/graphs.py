@@ -12,16 +12,15 @@ from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant import notions
-from calibrant._core.arrays import EPSILON, LEAST_SCORE, UNITS, FloatArray, score_of_logit
+from calibrant._core.arrays import EPSILON, LEAST_SCORE, UNITS, ArrayLike, FloatArray, NDArray, score_of_logit
 from calibrant._core.checks import refuse
 from calibrant.binning import cells
 from calibrant.calibrators import base, binning, evidence_features, isotonic, parametric
 from calibrant.calibrators.by_notion import ByNotion
 from calibrant.calibrators.evidence import WITHIN, EvidenceScaling
-from calibrant.calibrators.irp import IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
+from calibrant.calibrators.isotonic import IsotonicRecursivePartitioning, MulticlassRecursivePartitioning
 from calibrant.calibrators.linear import LinearScaling, LogitScaling, StructuredScaling
 from calibrant.calibrators.nafir import TIE, NormalizedFlattenedIsotonic
 from calibrant.calibrators.safe import SafeCalibrator
@@ -108,7 +107,7 @@ class Node:
         """The row times a matrix, shape (K, width)."""
         return Node("matmul", [self], np.asarray(matrix, dtype=np.float64), matrix.shape[1])
 
-    def pick(self, edges: npt.NDArray[np.floating], table: npt.ArrayLike, *, right: bool = True) -> Node:
+    def pick(self, edges: NDArray[np.floating], table: ArrayLike, *, right: bool = True) -> Node:
         """The entry of a table, shape (m + 1,), for the interval between edges, shape (m,), that a number lies in."""
         found = np.asarray(edges, dtype=np.float64), np.asarray(table, dtype=np.float64), right
         return Node("pick", [self], found) if len(found[0]) else constant(found[1]) + 0.0 * self
@@ -121,7 +120,7 @@ class Node:
 Operand = Node | float | FloatArray
 
 
-def constant(values: npt.ArrayLike) -> Node:
+def constant(values: ArrayLike) -> Node:
     """Make a node of numbers, shape () or (width,), that are the same in each row."""
     numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
     assert np.isfinite(numbers).all(), "no language prints what is not finite in the same way"

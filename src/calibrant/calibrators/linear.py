@@ -8,10 +8,9 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.arrays import FloatArray, prob_of_scores
+from calibrant._core.arrays import FloatArray, NDArray, prob_of_scores
 from calibrant._core.checks import numbers, require, warn
 from calibrant._core.registry import FINITE, IDENTITY, PERMUTED
 from calibrant._core.rows import BoolArray, Forecast, IntArray, SimplexProblem
@@ -427,7 +426,7 @@ def _extent(z: FloatArray, label: IntArray, weight: FloatArray) -> Extent:
 def _held_by_ridge(
     design: Design,
     over: Callable[..., Any],
-    absent: npt.NDArray[np.generic],
+    absent: NDArray[np.generic],
     free: BoolArray,
     ways: tuple[FloatArray, FloatArray],
 ) -> str | None:

@@ -8,10 +8,9 @@ from functools import cached_property, partial
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
-from calibrant._core.arrays import EPSILON, FloatArray, blocks, prob_of_scores
+from calibrant._core.arrays import EPSILON, FloatArray, NDArray, blocks, prob_of_scores
 from calibrant._core.checks import Advance, is_word, progress_bar, require, warn
 from calibrant._core.registry import ARGMAX, FINITE, HULL, PERMUTED
 from calibrant._core.rows import BinaryProblem, BoolArray, Forecast, IntArray, SimplexProblem, Weights
@@ -45,7 +44,7 @@ class Cells:
     """
 
     lower: FloatArray
-    at: npt.NDArray[np.int32]
+    at: NDArray[np.int32]
     of_true: IntArray
     weight: FloatArray
 

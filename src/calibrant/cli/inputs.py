@@ -21,16 +21,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from calibrant._core import border
 from calibrant._core.arrays import NUMERIC
-from calibrant._core.border import (
-    Input,
-    as_booleans,
-    as_labels,
-    as_problem,
-    as_weights,
-    classes_of_score,
-    whole_numbers,
-)
+from calibrant._core.border import Input
 from calibrant._core.checks import as_numbers, left_out, refuse
 from calibrant._core.registry import find
 from calibrant._core.rows import Problem, Rows, as_probabilities, precision_of
@@ -100,7 +93,7 @@ class Forecast(tables.ForecastTable):
         if self.asked.classes is None:
             return self.labels()
         classes = self._classes_named()
-        if (booleans := as_booleans(classes)) is not None and self.y_true.dtype.kind == "b":
+        if (booleans := border.as_booleans(classes)) is not None and self.y_true.dtype.kind == "b":
             return list(booleans)
         return self._labels_named(classes, "--classes", "Name the labels of the file, in column order.")
 
@@ -117,7 +110,7 @@ class Forecast(tables.ForecastTable):
     @property
     def n_counted(self) -> int | None:
         """Number of rows, those that whole weights repeat one by one."""
-        return as_weights(self.weight, self.n_rows).n_rows
+        return border.as_weights(self.weight, self.n_rows).n_rows
 
     def rows(self, prob: Any = None) -> dict[str, Any]:
         """Return what a function of the library takes for rows, with calibrated probabilities in the place of theirs."""
@@ -137,7 +130,7 @@ class Forecast(tables.ForecastTable):
 
     def problem(self, prob: Any = None) -> Problem:
         """Return what the figures of a forecast are of: logits stay logits, whose log loss is exact."""
-        return as_problem(**self.rows(prob))
+        return border.as_problem(**self.rows(prob))
 
     def calibrated(self, calibrator: Calibrator, *, top: bool = False) -> Any:
         """Return calibrated probabilities in the order of the file's columns; with ``top`` predicted labels, and theirs."""
@@ -199,7 +192,7 @@ class Forecast(tables.ForecastTable):
         """Return the classes of the columns as the command has them, two of one column; none where it does not say."""
         if not hasattr(self.asked, "pos_label") or len(self.forecast_columns) > 1:  # apply knows no labels
             return [] if self.asked.classes is None else self._classes_named()
-        found = classes_of_score(as_labels(self.y_true), labels=self.classes, pos_label=self.event)
+        found = border.classes_of_score(border.as_labels(self.y_true), labels=self.classes, pos_label=self.event)
         return [str(c) for c in found.tolist()]
 
     def _classes_named(self) -> list[str]:
@@ -217,8 +210,8 @@ class Forecast(tables.ForecastTable):
         """Return labels of the kind that the file holds."""
         if self.y_true.dtype.kind not in "iuf":
             return list(names)
-        if (found := whole_numbers(names)) is None:
-            wrong = next(name for name in names if whole_numbers([name]) is None)
+        if (found := border.whole_numbers(names)) is None:
+            wrong = next(name for name in names if border.whole_numbers([name]) is None)
             must = f"{option} must be numbers where the labels are numbers"
             raise ValueError(f"{must}; got {wrong!r}, and labels such as {self.y_true[0].item()!r}. {hint}")
         return found
@@ -670,7 +663,7 @@ def _are_sums(asked: Namespace, stream: ForecastStream, metrics: Sequence[str]) 
 def _classes_of(forecast: Forecast) -> list[Any]:
     """Return the classes of the columns of a file, of one column no event and the event."""
     event = forecast.event if len(forecast.forecast_columns) == 1 else None
-    return list(as_problem(**{**forecast.rows(), "pos_label": event}).classes.tolist())
+    return list(border.as_problem(**{**forecast.rows(), "pos_label": event}).classes.tolist())
 
 
 def aligned(forecasts: list[Forecast]) -> list[Forecast]:

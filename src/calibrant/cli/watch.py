@@ -23,8 +23,7 @@ from calibrant.interop import writing
 from calibrant.interop.columns import MISSING, FileTable, Values
 from calibrant.interop.readers import require_found
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, write_rows
-from calibrant.monitoring import Monitor, MonitorTable
-from calibrant.monitoring.monitor import in_order, of_a_state, options_of
+from calibrant.monitoring.monitor import Monitor, MonitorTable, in_order, of_a_state, options_of
 
 # The files that are watched
 

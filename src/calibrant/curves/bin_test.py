@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import Any, Literal, Unpack
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray, ratio
+from calibrant._core.arrays import ArrayLike, FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice
 from calibrant._core.result import DrawnResult, Picture, Record, Table, read_only, under
@@ -247,8 +246,8 @@ class BinTestCurve(DrawnResult):
 
 
 def bin_test_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = BOUNDED,

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaincinv
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import ArrayLike, FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, require, resamples, squared_error
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
@@ -196,8 +195,8 @@ class CorpCurve(DrawnResult):
 
 
 def corp_curve(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike | Predictions,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     level: float = 0.05,

@@ -8,10 +8,9 @@ from itertools import cycle
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import ArrayLike, FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import flag, require, resamples, warn, whole
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
@@ -74,8 +73,8 @@ class ClassErrors(DrawnResult):
 
 
 def class_errors(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion = "top-label",
     binning: int | Binning = 15,
@@ -353,7 +352,7 @@ class ValidityCurve(DrawnResult):
         """
         return float(np.diff(self.share, prepend=0.0) @ self.error)
 
-    def share_within(self, error: npt.ArrayLike) -> Any:
+    def share_within(self, error: ArrayLike) -> Any:
         """Return the share of predictions whose distance is at most so much.
 
         Parameters
@@ -385,8 +384,8 @@ class ValidityCurve(DrawnResult):
 
 
 def validity_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = Unique(),  # noqa: B008  a frozen object
@@ -645,8 +644,8 @@ class BinningQuality(Result):
 
 
 def binning_quality(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 15,

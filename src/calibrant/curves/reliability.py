@@ -8,13 +8,12 @@ from functools import partial
 from typing import Any, Literal, Unpack
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtri
 
 from calibrant import drawing
 from calibrant._core import checks
 from calibrant._core import rows as _rows
-from calibrant._core.arrays import FloatArray, log_prob_of_prob, ratio
+from calibrant._core.arrays import ArrayLike, FloatArray, log_prob_of_prob, ratio
 from calibrant._core.border import DataOptions, as_problem, as_problems
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
 from calibrant._core.rows import Problem
@@ -134,8 +133,8 @@ class ReliabilityCurve(DrawnResult):
 
 
 def reliability_curve(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike | Predictions,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     binning: int | Binning = 15,
@@ -362,7 +361,7 @@ OF_CONFIDENCE = ("confidence", "top-label")
 
 def plot_reliability(
     curves: ReliabilityCurve | Mapping[str, ReliabilityCurve] | Any,
-    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
+    y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
     ax: Any = None,
     panels: Sequence[str] | None = None,
@@ -480,7 +479,7 @@ def draw_reliability(
     return drawing.counts_below(ax, [panel.bins for panel in panels.values()]) if below else None
 
 
-Map = Callable[[FloatArray], npt.ArrayLike]
+Map = Callable[[FloatArray], ArrayLike]
 
 
 @dataclass(frozen=True, eq=False)
@@ -523,8 +522,8 @@ class CalibrationMap(DrawnResult):
 
 def calibration_map(
     calibrator: Any,
-    y_true: npt.ArrayLike | None = None,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike | None = None,
+    y_prob: ArrayLike | None = None,
     *,
     binning: int | Binning = 15,
     interval: IntervalName | None = "wilson",

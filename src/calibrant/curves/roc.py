@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import ArrayLike, FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import flag, refuse, require, whole
 from calibrant._core.result import DrawnResult, Picture, Table, under
@@ -42,8 +41,8 @@ class RocCurve(DrawnResult):
 
 
 def roc_curve(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike | Predictions,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
@@ -255,10 +254,10 @@ class RocSurface(DrawnResult):
 
 
 def roc_surface(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
-    thresholds: str | int | npt.ArrayLike = "data",
+    thresholds: str | int | ArrayLike = "data",
     n_thresholds: int = 2000,
     **data: Unpack[DataOptions],
 ) -> RocSurface:

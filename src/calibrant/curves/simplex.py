@@ -8,10 +8,9 @@ from itertools import combinations
 from typing import Any, Literal, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray, log_prob_of_prob
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, log_prob_of_prob
 from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights
 from calibrant._core.checks import as_numbers, choice, flag, refuse, require, source, whole
 from calibrant._core.result import DrawnResult, Picture, Table
@@ -389,7 +388,7 @@ class SimplexPoints(DrawnResult):
         return np.asarray(self.prob @ CORNERS[len(self.classes)], dtype=np.float64)
 
     @property
-    def _label_name(self) -> npt.NDArray[np.str_]:
+    def _label_name(self) -> NDArray[np.str_]:
         return np.array(self.classes)[self.label]
 
     def __repr__(self) -> str:
@@ -398,8 +397,8 @@ class SimplexPoints(DrawnResult):
 
 
 def simplex_points(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     calibrator: Any = None,
     *,
     max_points: int | None = 2000,
@@ -476,7 +475,7 @@ def simplex_points(
     return SimplexPoints(prob, problem.label[chosen], calibrated, splits, classes, n, name)
 
 
-def _given(table: npt.ArrayLike, kept: npt.NDArray[np.bool_], n_classes: int) -> FloatArray:
+def _given(table: ArrayLike, kept: NDArray[np.bool_], n_classes: int) -> FloatArray:
     """Return calibrated forecasts that were passed as a table, without the rows of weight zero."""
     given = as_numbers("calibrator", table)
     values = as_forecast(given, input="probability", name="calibrator", remedies=OF_PROBABILITIES).prob

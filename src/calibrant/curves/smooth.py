@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, logit, ndtri
 
 from calibrant import drawing
-from calibrant._core.arrays import EPSILON, FloatArray
+from calibrant._core.arrays import EPSILON, ArrayLike, FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import left_out, number, under_word
 from calibrant._core.result import DrawnResult, Picture, Record, Table, under
@@ -107,8 +106,8 @@ class SmoothReliabilityCurve(DrawnResult):
 
 
 def smooth_reliability_curve(
-    y_true: npt.ArrayLike | Predictions,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike | Predictions,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     smoother: str | Smooth | Local | Logistic = "kernel",

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any, Literal, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray, ratio
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, ratio
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, require, whole
 from calibrant._core.result import DrawnResult, Picture, frame, read_only
@@ -133,8 +132,8 @@ class TopLabelCurve(DrawnResult):
 
 
 def top_label_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     binning: int | Binning = 15,
     **data: Unpack[DataOptions],
@@ -209,7 +208,7 @@ def top_label_curve(
     return TopLabelCurve(bins, tuple(class_bins), tuple(str(c) for c in classes.tolist()), repr(cut))
 
 
-def _columns(bins: Bins) -> dict[str, npt.NDArray[Any]]:
+def _columns(bins: Bins) -> dict[str, NDArray[Any]]:
     same = {name: getattr(bins, name) for name in ("left", "right", "count", "weight", "mean_prob")}
     return {"bin": np.arange(len(bins)), **same, "accuracy": bins.event_rate, "gap": np.abs(bins.gap)}
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 from scipy import special
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray, ratio
+from calibrant._core.arrays import ArrayLike, FloatArray, ratio
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import as_level, fraction, require, resamples
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, under
@@ -88,10 +87,10 @@ class ExpectedCostCurve(DrawnResult):
 
 
 def expected_cost_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
-    at: npt.ArrayLike | None = None,
+    at: ArrayLike | None = None,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
 ) -> ExpectedCostCurve:
@@ -284,10 +283,10 @@ class DecisionCurve(DrawnResult):
 
 
 def decision_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
-    threshold: npt.ArrayLike | None = None,
+    threshold: ArrayLike | None = None,
     notion: str | Notion | None = None,
     n_resamples: int = 0,
     level: float = 0.05,
@@ -501,8 +500,8 @@ class RiskCoverageCurve(DrawnResult):
 
 
 def risk_coverage_curve(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | Mapping[str, ArrayLike] | None = None,
     *,
     notion: str | Notion = "confidence",
     n_resamples: int = 0,
@@ -727,8 +726,8 @@ class RiskThreshold(Result):
 
 
 def risk_threshold(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     risk: float = 0.05,
     level: float = 0.05,

@@ -7,10 +7,9 @@ from numbers import Number
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant._core import border
-from calibrant._core.arrays import FloatArray, as_array, columns_of, prob_of_logit
+from calibrant._core.arrays import ArrayLike, FloatArray, as_array, columns_of, prob_of_logit
 from calibrant._core.checks import as_numbers, each, finite_numbers, left_out, number, one_each, require, some
 from calibrant._core.rows import SUM_TOLERANCE, Forecast, Rows, precision_of
 from calibrant.fit.minimise import most_likely_shares
@@ -42,7 +41,7 @@ class Received(NamedTuple):
         return prob[:, 1].copy() if self.is_column else prob
 
 
-def received(y_prob: npt.ArrayLike, *, input: border.Input, rows: Rows) -> Received:
+def received(y_prob: ArrayLike, *, input: border.Input, rows: Rows) -> Received:
     """Return the forecast that a function is called with."""
     given = as_array("y_prob", y_prob)
     forecast = border.as_forecast(finite_numbers("y_prob", given, y_prob), input=input, rows=rows)
@@ -50,7 +49,7 @@ def received(y_prob: npt.ArrayLike, *, input: border.Input, rows: Rows) -> Recei
     return Received(forecast, given.ndim == 1, names_of(y_prob))
 
 
-def numbers_of(name: str, values: npt.ArrayLike, hint: str) -> FloatArray:
+def numbers_of(name: str, values: ArrayLike, hint: str) -> FloatArray:
     """Return the numbers of a parameter that is a sequence or a matrix."""
     require(not is_single(values), f"{name} must be a sequence of numbers", value=values, hint=hint, error=TypeError)
     if isinstance(values, Sized):
@@ -63,7 +62,7 @@ def is_single(values: object) -> bool:
     return isinstance(values, (Number, np.generic, str, bytes)) or getattr(values, "ndim", None) == 0
 
 
-def names_of(data: npt.ArrayLike) -> Names:
+def names_of(data: ArrayLike) -> Names:
     """Return the names of the columns of a data frame; mere numbers from 0 on, which pandas invents, are none."""
     names = columns_of(data)
     return None if names is None or list(names) == list(range(len(names))) else names
@@ -88,7 +87,7 @@ def as_event_share(name: str, value: object, *, positive: bool = False) -> float
     return number(name, value, least=0.0, most=1.0, hint="Of a ratio r of events to the rest it is r / (1 + r)")
 
 
-def as_prior(name: str, prior: npt.ArrayLike, n_classes: int, *, positive: bool = False) -> FloatArray:
+def as_prior(name: str, prior: ArrayLike, n_classes: int, *, positive: bool = False) -> FloatArray:
     """Return the share of each class, summing to one; of two classes one number is the share of the event."""
     if is_single(prior):
         must = f"{name} must hold a share for each of the {n_classes} classes"
@@ -110,14 +109,14 @@ def _log(share: FloatArray) -> FloatArray:
         return np.log(share)
 
 
-Factor = npt.ArrayLike | Mapping[Any, float]
+Factor = ArrayLike | Mapping[Any, float]
 
 
 def shift_prior(
-    y_prob: npt.ArrayLike,
+    y_prob: ArrayLike,
     *,
-    old_prior: npt.ArrayLike,
-    new_prior: npt.ArrayLike,
+    old_prior: ArrayLike,
+    new_prior: ArrayLike,
     input: border.Input = "probability",
     rows: Rows = "as-given",
 ) -> FloatArray:
@@ -172,7 +171,7 @@ def shift_prior(
 
 
 def undo_undersampling(
-    y_prob: npt.ArrayLike,
+    y_prob: ArrayLike,
     kept: Factor,
     *,
     labels: Sequence[Any] | None = None,
@@ -231,10 +230,10 @@ def undo_undersampling(
 
 
 def undo_class_weight(
-    y_prob: npt.ArrayLike,
+    y_prob: ArrayLike,
     class_weight: Factor | str,
     *,
-    train_prior: npt.ArrayLike | None = None,
+    train_prior: ArrayLike | None = None,
     labels: Sequence[Any] | None = None,
     input: border.Input = "probability",
     rows: Rows = "as-given",
@@ -289,7 +288,7 @@ def undo_class_weight(
     got, hint = f"{class_weight!r} and train_prior={train_prior!r}", "Pass the weights, or the shares in training"
     require(class_weight == "balanced" and train_prior is not None, must, got=got, hint=hint)
     classes_of(new.forecast.shape[1], labels, new.names)
-    prior = as_prior("train_prior", cast("npt.ArrayLike", train_prior), new.forecast.shape[1], positive=True)
+    prior = as_prior("train_prior", cast("ArrayLike", train_prior), new.forecast.shape[1], positive=True)
     return new.reweighed(np.log(prior))
 
 
@@ -326,10 +325,10 @@ LEAST_SHARE = 1e-100
 
 
 def estimate_prior(
-    y_prob: npt.ArrayLike,
+    y_prob: ArrayLike,
     *,
-    old_prior: npt.ArrayLike,
-    sample_weight: npt.ArrayLike | None = None,
+    old_prior: ArrayLike,
+    sample_weight: ArrayLike | None = None,
     input: border.Input = "probability",
     rows: Rows = "as-given",
 ) -> FloatArray:

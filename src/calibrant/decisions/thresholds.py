@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Any, TypeVar, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._core.arrays import FloatArray, first, ratio
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, first, ratio
 from calibrant._core.border import DataOptions, Input, as_problem, as_problems
 from calibrant._core.checks import are_words, each, number, require, together
 from calibrant._core.result import Result, Table, frame
@@ -25,7 +24,7 @@ MOST_COST = 1e100
 """Cost up to which sums over rows do not overflow."""
 
 
-def as_cost_matrix(cost_matrix: npt.ArrayLike, n_classes: int) -> FloatArray:
+def as_cost_matrix(cost_matrix: ArrayLike, n_classes: int) -> FloatArray:
     """Return ``cost[i, j]``, the cost of deciding j when i is true; columns beyond the classes are other decisions."""
     meaning = "Let cost_matrix[i][j] be the cost of deciding j when i is true"
     cost = numbers_of("cost_matrix", cost_matrix, meaning)
@@ -43,7 +42,7 @@ def as_cost_matrix(cost_matrix: npt.ArrayLike, n_classes: int) -> FloatArray:
     return cost
 
 
-def column_names(classes: npt.NDArray[np.generic], n_decisions: int, extra: object) -> npt.NDArray[np.generic]:
+def column_names(classes: NDArray[np.generic], n_decisions: int, extra: object) -> NDArray[np.generic]:
     """Return the name of each decision: of the classes, and of the columns beyond them."""
     wanted = n_decisions - len(classes)
     names = np.array(extra, dtype=object, ndmin=1).tolist()
@@ -138,7 +137,7 @@ def threshold_of(cost: FloatArray) -> float | None:
     return float(a / (a + b)) if a + b > 0 else None
 
 
-def as_places(name: str, values: npt.ArrayLike) -> FloatArray:
+def as_places(name: str, values: ArrayLike) -> FloatArray:
     """Return the distinct places in [0, 1] in increasing order."""
     places = numbers_of(name, values, f"Pass numbers between 0 and 1, such as {name}=[0.2, 0.5]")
     hint = "Pass numbers between 0 and 1"
@@ -189,16 +188,16 @@ class Decisions(Result):
 
     decision: IntArray
     expected_cost: FloatArray
-    names: npt.NDArray[np.generic]
+    names: NDArray[np.generic]
     cost_matrix: FloatArray
 
     @property
-    def named(self) -> npt.NDArray[np.generic]:
+    def named(self) -> NDArray[np.generic]:
         """Name of the decision in each row, shape (n,)."""
         return np.asarray(self.names[self.decision])
 
     @property
-    def _text(self) -> npt.NDArray[np.generic]:
+    def _text(self) -> NDArray[np.generic]:
         """The names in a data frame: those of different kinds are written as text."""
         return self.named.astype(str) if self.named.dtype == object else self.named
 
@@ -210,8 +209,8 @@ class Decisions(Result):
 
 
 def decide(
-    y_prob: npt.ArrayLike,
-    cost_matrix: npt.ArrayLike,
+    y_prob: ArrayLike,
+    cost_matrix: ArrayLike,
     *,
     extra: str | Sequence[str] | None = None,
     labels: Sequence[Any] | None = None,
@@ -309,8 +308,8 @@ P = TypeVar("P", bound=Any)
 
 
 def events_of(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | Mapping[str, ArrayLike] | None,
     notion: str | Notion | None,
     data: Any,
 ) -> dict[str, BinaryProblem]:
@@ -326,8 +325,8 @@ def events_of(
 
 
 def named_events(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | Mapping[str, ArrayLike] | None,
     notion: str | Notion | None,
     data: Any,
 ) -> dict[str, BinaryProblem]:
@@ -387,8 +386,8 @@ class ConfusionTable(Result):
     """
 
     weight: FloatArray
-    classes: npt.NDArray[np.generic]
-    decisions: npt.NDArray[np.generic]
+    classes: NDArray[np.generic]
+    decisions: NDArray[np.generic]
     cost_matrix: FloatArray
     expected_cost: float
     threshold: float | None
@@ -480,11 +479,11 @@ class ConfusionTable(Result):
 
 
 def confusion_table(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     threshold: float | None = None,
-    cost_matrix: npt.ArrayLike | None = None,
+    cost_matrix: ArrayLike | None = None,
     extra: str | Sequence[str] | None = None,
     **data: Unpack[DataOptions],
 ) -> ConfusionTable:

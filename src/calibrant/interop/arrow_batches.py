@@ -11,19 +11,18 @@ from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._core.arrays import as_array, as_double, columns_of, some
+from calibrant._core.arrays import NDArray, as_array, as_double, columns_of, some
 from calibrant._core.border import TRUTH_VALUES, Input, as_labels, as_problem
 from calibrant._core.checks import are_words, progress_bar, refuse, require
-from calibrant._core.rows import DOUBLE, BinaryProblem, Problem, Rows
+from calibrant._core.rows import DOUBLE, BinaryProblem, M, Problem, Read, Rows
 from calibrant._core.threads import ahead, in_order, n_processors
 from calibrant.binning.bins import CHUNK
 from calibrant.interop.columns import Array, FileTable, Text, Values, in_numpy, in_python, is_figure
 from calibrant.interop.readers import Damaged
 from calibrant.interop.tables import ForecastTable, choose_columns, select_one
 from calibrant.sums.draws import Numbers
-from calibrant.sums.reading import FEW, M, Predictions, Read
+from calibrant.sums.reading import FEW, Predictions
 
 # Pieces: rows as they were read, before anything is known of them but where they stood
 
@@ -259,7 +258,7 @@ class Decoding:
         return code
 
     @cached_property
-    def _classes(self) -> npt.NDArray[np.generic]:
+    def _classes(self) -> NDArray[np.generic]:
         return np.array(self.labels)
 
     @cached_property

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from calibrant._core.arrays import ArrayLike, NDArray
 from calibrant._core.checks import are_words
 
-Array = npt.NDArray[Any]
+Array = NDArray[Any]
 
-Rows = slice | npt.NDArray[np.intp]
+Rows = slice | NDArray[np.intp]
 """Some rows, from one to another or by their numbers."""
 
 WHOLE = r"^(0|-?[1-9][0-9]*)$"
@@ -83,7 +83,7 @@ class Values:
     field: Any = None
 
     def __init__(
-        self, data: npt.ArrayLike | Callable[[], Array], shape: tuple[int, ...] | None = None, *, decimal: str = "."
+        self, data: ArrayLike | Callable[[], Array], shape: tuple[int, ...] | None = None, *, decimal: str = "."
     ) -> None:
         self._data, self.decimal = data, decimal
         self.shape: tuple[int, ...] = np.shape(data) if shape is None else shape  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ import numpy as np
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import Input, classes_by_name
 from calibrant._core.checks import choice, flag, left_out, refuse, warn, whole
-from calibrant._core.rows import Problem, Rows, one_of
+from calibrant._core.rows import M, Problem, Read, Rows, one_of
 from calibrant.calibrators.base import Calibrator
 from calibrant.interop import sources
 from calibrant.interop.arrow_batches import Batches, Chosen, Columns, Decoding, Piece, blocks_of, columns_told
@@ -30,7 +30,7 @@ from calibrant.interop.columns import first_line, require_arrow
 from calibrant.interop.readers import Damaged
 from calibrant.interop.save import parts_of
 from calibrant.sums.draws import Numbers, RowSample
-from calibrant.sums.reading import FEW, M, Predictions, Read
+from calibrant.sums.reading import FEW, Predictions
 
 if TYPE_CHECKING:
     from calibrant.calibrators.classifier import CalibratedClassifier

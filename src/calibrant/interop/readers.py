@@ -16,17 +16,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from calibrant._core.checks import refuse
 from calibrant.binning.bins import CHUNK
-from calibrant.interop.columns import (
-    BLANKS,
-    Arrow,
-    Column,
-    FileTable,
-    Text,
-    first_line,
-    in_python,
-    no_number,
-    require_arrow,
-)
+from calibrant.interop import columns as _columns
+from calibrant.interop.columns import Arrow, FileTable, Text
 from calibrant.interop.writing import STREAMED, format_of, is_pattern, is_table, local_files, local_path, warn_of_unread
 
 # Where tables are: paths, folders, patterns and addresses of other file systems, as files in the order of their names
@@ -193,7 +184,7 @@ class Reader(ABC):
 
     def as_file_table(self, data: Any) -> FileTable:
         """Return all columns, of a table or of a batch, as they are carried over to another file."""
-        columns: dict[str, Column] = {
+        columns: dict[str, _columns.Column] = {
             field.name: self._column(column, field) for field, column in zip(data.schema, data.columns, strict=True)
         }
         return FileTable(columns, separator=self.separator, metadata=data.schema.metadata or {})
@@ -204,7 +195,7 @@ class Reader(ABC):
     def damaged(self, error: Exception, place: str = "", n_rows: int = 0) -> Damaged:
         """Return what cannot be read, with words that name it."""
         where = f"{self.file.name}, {place}" if place else self.file.name
-        said = f"{where} must be readable; it is not: {first_line(error)}"
+        said = f"{where} must be readable; it is not: {_columns.first_line(error)}"
         return Damaged(ValueError(f"{said}. Was it cut or damaged?"), n_rows)
 
 
@@ -345,8 +336,8 @@ class CsvReader(Reader):
                 text = Text(column, decimal=self.decimal)
                 if text.numbers.dtype.kind != "f":
                     row, cell = text.wrong_cell()
-                    error = no_number(cell, name, where=self.file.name, row=found.row + row)
-                    return Damaged(TypeError(in_python(str(error))), len(found.batch))
+                    error = _columns.no_number(cell, name, where=self.file.name, row=found.row + row)
+                    return Damaged(TypeError(_columns.in_python(str(error))), len(found.batch))
                 column = pyarrow.array(text.numbers)
             arrays.append(column)
         return found._replace(batch=pyarrow.record_batch(arrays, names=found.batch.schema.names))
@@ -432,12 +423,12 @@ def readable(name: str, kind: str) -> Iterator[None]:
         raise
     except Exception as error:
         must = f"{name} must be a readable {kind} file"
-        raise ValueError(f"{must}; it is not: {first_line(error)}. Was it cut or damaged?") from error
+        raise ValueError(f"{must}; it is not: {_columns.first_line(error)}. Was it cut or damaged?") from error
 
 
 def read_whole(path: Path) -> FileTable:
     """Read a file of this machine at once."""
-    require_arrow(f"reading {path.suffix.lstrip('.')}")
+    _columns.require_arrow(f"reading {path.suffix.lstrip('.')}")
     import pyarrow
     from pyarrow import fs
 
@@ -482,7 +473,7 @@ def _head_of(start: str) -> tuple[str, list[str], int]:
     for separator in SEPARATORS:
         with _long_cells():
             reader = csv.reader(StringIO(start, newline=""), delimiter=separator)
-            names = [name.strip(BLANKS) for name in next(filter(None, reader), [])]
+            names = [name.strip(_columns.BLANKS) for name in next(filter(None, reader), [])]
             n_lines, cells = reader.line_num, next(filter(None, reader), [])
         # Of equal ones the first.
         found.setdefault((1 < len(names) == len(cells), len(names)), (separator, names, n_lines))

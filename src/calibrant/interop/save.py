@@ -13,12 +13,11 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import calibrant
-from calibrant._core.arrays import FloatArray, is_number, is_whole
+from calibrant._core.arrays import FloatArray, NDArray, is_number, is_whole
 from calibrant._core.border import Input
 from calibrant._core.checks import are_words, choice, of_type, refuse, require, whole
 from calibrant._core.checksum import checksum_of
@@ -46,7 +45,7 @@ MOST_CHARACTERS = 1 << 22
 """Of names of classes, all as long as the longest. Above it they may hold 16 times what the names themselves do."""
 
 
-def names_of(classes: npt.NDArray[np.generic]) -> list[Any]:
+def names_of(classes: NDArray[np.generic]) -> list[Any]:
     """Return the classes as what JSON can hold."""
     names: list[Any] = classes.tolist()
     must, hint = "classes must be words, numbers or booleans to be saved", "Fit with words: np.char.decode(labels)"
@@ -54,7 +53,7 @@ def names_of(classes: npt.NDArray[np.generic]) -> list[Any]:
     return require_text("classes", names)
 
 
-def classes_named(names: list[Any], *, in_order: bool) -> npt.NDArray[np.generic]:
+def classes_named(names: list[Any], *, in_order: bool) -> NDArray[np.generic]:
     """Return the classes as an array: numbers, booleans or words, each once."""
     kinds, got, hint = set(map(type, names)), shown(names), "Fit anew"
     is_one_kind = len(names) > 1 and kinds in ({int}, {str}, {bool}, {float})
@@ -184,7 +183,7 @@ def part_of(description: dict[str, Any], name: str, kind: type) -> Any:
     return found
 
 
-def _array(values: Any, dtype: Any) -> npt.NDArray[Any]:
+def _array(values: Any, dtype: Any) -> NDArray[Any]:
     """Return nested lists as an array of the dtype: its size is that of the lists."""
     if dtype not in [*DTYPES]:  # it may be anything
         raise ValueError(f"dtype must be one of {', '.join(DTYPES)}; got {dtype!r}")

@@ -24,18 +24,8 @@ import numpy as np
 from calibrant._core.arrays import NUMERIC, FloatArray, is_number, stacked
 from calibrant._core.border import Input, as_labels, bare, classes_named
 from calibrant._core.checks import by_name, warn
-from calibrant.interop.columns import (
-    Array,
-    Column,
-    FileTable,
-    Text,
-    Values,
-    first_line,
-    is_figure,
-    no_number,
-    read_npz,
-    require_arrow,
-)
+from calibrant.interop import columns as _columns
+from calibrant.interop.columns import Array, Column, FileTable, Text, Values
 from calibrant.interop.readers import read_whole, readable
 from calibrant.interop.writing import format_of, whole_file
 
@@ -102,7 +92,7 @@ def _record(found: Any, place: str) -> Record:
 
 def table_of(records: list[Record]) -> FileTable:
     """Return a column for each path in records, such as ``scores.match.value`` or ``resps.0``."""
-    require_arrow("reading JSON")
+    _columns.require_arrow("reading JSON")
     columns: dict[str, list[Any]] = {}
     for number, record in enumerate(records):
         for name, value in _parts(record, ""):
@@ -160,7 +150,7 @@ def read_tensors(path: Path) -> FileTable:
     return FileTable({name: Values(one.numpy()) for name, one in plain.items()})
 
 
-READ_WHOLE = {"npz": read_npz, "json": read_json, "jsonl": read_json_lines, "pt": read_tensors}
+READ_WHOLE = {"npz": _columns.read_npz, "json": read_json, "jsonl": read_json_lines, "pt": read_tensors}
 """What reads a format that is read whole."""
 
 
@@ -226,7 +216,7 @@ def write_table(
                 raise
             except Exception as error:  # pyarrow has errors of its own, also for a full disk
                 raise ValueError(
-                    f"the table must be writable as {kind}; {path} could not be: {first_line(error)}. "
+                    f"the table must be writable as {kind}; {path} could not be: {_columns.first_line(error)}. "
                     "Make room, drop the column, or choose another format."
                 ) from error
 
@@ -269,7 +259,7 @@ def arrow_of(table: FileTable, path: str | os.PathLike[str], *, keep_codes: bool
 
     Without ``keep_codes`` words stand in place of their codes: in a file of batches each has its own.
     """
-    require_arrow(f"writing {Path(path).suffix.lstrip('.')}")
+    _columns.require_arrow(f"writing {Path(path).suffix.lstrip('.')}")
     import pyarrow
     from pyarrow import types
 
@@ -373,7 +363,7 @@ def forecast_in(whole: FileTable, *, rows: slice = slice(None), where: str, **ch
     for name in names:
         if len(table.columns[name]) and table.numbers(name).dtype.kind not in NUMERIC:
             row, cell = _wrong_cell(table, name)
-            raise no_number(cell, name, where=where, row=(rows.start or 0) + row)
+            raise _columns.no_number(cell, name, where=where, row=(rows.start or 0) + row)
     # An NPZ holds a table of probabilities as one array: it is unpacked into columns, so that all files look alike.
     places: dict[str, dict[str, Column]] = {
         name: {f"{name}_{k}": Values(column) for k, column in enumerate(table[name].T)}
@@ -426,7 +416,7 @@ def _wrong_cell(table: FileTable, name: str) -> tuple[int, Any]:
     if isinstance(column, Text):
         return column.wrong_cell()
     listed = table[name].ravel().tolist()
-    known = (is_figure(value) if isinstance(value, str) else is_number(value) for value in listed)
+    known = (_columns.is_figure(value) if isinstance(value, str) else is_number(value) for value in listed)
     at = next((i for i, is_known in enumerate(known) if not is_known), 0)
     return at // (len(listed) // len(column)), listed[at]
 

@@ -23,8 +23,7 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, gammaln, s
 from calibrant._core.arrays import FloatArray
 from calibrant._core.checks import choice, fraction, no_class, require, under_word
 from calibrant._core.rows import Approximate, BinaryProblem, BoolArray, IntArray
-from calibrant.binning import Bins
-from calibrant.binning.bins import Ordered
+from calibrant.binning.bins import Bins, Ordered
 from calibrant.lenses import BinView, Size, View
 from calibrant.sums import BinnedProblem, BinTable
 

@@ -9,15 +9,13 @@ from operator import add
 from typing import Any, Literal, Unpack
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import betaincinv, ndtri
 
 from calibrant._core import checks, rows
-from calibrant._core.arrays import CLIP, FloatArray
+from calibrant._core.arrays import CLIP, ArrayLike, FloatArray
 from calibrant._core.border import DataOptions, as_forecast, as_problem, as_weights, refuse_rows
 from calibrant._core.result import Result, frame
-from calibrant.binning import Binning, as_binning
-from calibrant.binning.bins import Ordered
+from calibrant.binning.bins import Binning, Ordered, as_binning
 from calibrant.fit.isotonic import Corp, base_rate, corp_terms, isotonic_fit, isotonic_fit_of, overfit_draws
 from calibrant.metrics.estimate import POWER, Estimate, Resampling, least_pvalue_of, pvalue_of
 from calibrant.metrics.kinds import Impossible, LogLoss, MeanLogLoss, MeanOfRows, Own, YProb, YTrue
@@ -356,7 +354,7 @@ def mean_over_parts(
 
 
 def calibration_refinement(
-    y_true: npt.ArrayLike, y_prob: YProb = None, *, score: str | ClassScore = "brier", **data: Unpack[DataOptions]
+    y_true: ArrayLike, y_prob: YProb = None, *, score: str | ClassScore = "brier", **data: Unpack[DataOptions]
 ) -> Decomposition:
     """Split a proper score into calibration loss and refinement loss, over rows with the same forecast.
 
@@ -413,9 +411,9 @@ def calibration_refinement(
 
 
 def epistemic_irreducible(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
-    posterior: npt.ArrayLike,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    posterior: ArrayLike,
     *,
     score: str | ClassScore = "brier",
     **data: Unpack[DataOptions],
@@ -882,7 +880,7 @@ MURPHY_TERMS = ("reliability", "resolution", "uncertainty", "within-bin variance
 
 
 def murphy_decomposition(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     binning: int | Binning = 15,

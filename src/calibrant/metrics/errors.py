@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Unpack
 
-import numpy.typing as npt
-
 from calibrant import lenses
+from calibrant._core.arrays import ArrayLike
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import as_level, flag, resamples
 from calibrant.binning import Binning, EqualMass, as_binning
@@ -753,7 +752,7 @@ TCE = point("tce", "TCE", "Matsubara et al. 2023", binning=BOUNDED, loss=BinTest
 
 @TCE.declare
 def bin_test_calibration_error(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     notion: NotionLike = None,
@@ -884,7 +883,7 @@ ICI = ThroughLens(
 
 @ICI.declare
 def integrated_calibration_index(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     notion: NotionLike = None,
@@ -946,7 +945,7 @@ E50 = ThroughLens(
 
 @E50.declare
 def e50_error(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     notion: NotionLike = None,
@@ -1002,7 +1001,7 @@ E90 = ThroughLens(
 
 @E90.declare
 def e90_error(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     notion: NotionLike = None,
@@ -1058,7 +1057,7 @@ EMAX = ThroughLens(
 
 @EMAX.declare
 def emax_error(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     notion: NotionLike = None,

@@ -27,15 +27,13 @@ from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.checks import refuse
 from calibrant._core.registry import named
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Unit, Weights, as_simplex
-from calibrant.binning import Binning
-from calibrant.binning.bins import MOST_SHOWN, residual_of_sums
+from calibrant.binning.bins import MOST_SHOWN, Binning, residual_of_sums
 from calibrant.lenses import Lens, Size
 from calibrant.notions import Notion
-from calibrant.sums import BinTable, Plan, Sums, scan
 from calibrant.sums.draws import MOST as MOST_KEPT
 from calibrant.sums.draws import MOST_DRAWN, Bootstrap, CellArray, ConsistentLabels, labels_of
-from calibrant.sums.reading import is_unread
-from calibrant.sums.sums import Moments
+from calibrant.sums.reading import is_unread, scan
+from calibrant.sums.sums import BinTable, Moments, Plan, Sums
 
 POWER = 0.8
 """How often the test finds an error that is called detectable."""

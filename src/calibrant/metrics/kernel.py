@@ -11,15 +11,13 @@ from math import isqrt
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import helmert
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, folded, number, warn
 from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
-from calibrant.binning import Bins
-from calibrant.binning.bins import shown
+from calibrant.binning.bins import Bins, shown
 from calibrant.binning.cells import SimplexBinning, SimplexGrid, as_simplex_binning
 from calibrant.metrics.bin_losses import Norm, as_norm, debiased_squares
 from calibrant.metrics.estimate import POWER, Cells, Estimate, Resampling, Sizes, least_pvalue_of, pvalue_of
@@ -76,7 +74,7 @@ def canonical_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     fits_noise=True,
 ).declare
 def canonical_calibration_error(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     binning: int | str | SimplexBinning = 5,
@@ -660,7 +658,7 @@ def skce_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     may_be_undefined=True,
 ).declare
 def kernel_calibration_error(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     notion: NotionLike = None,
@@ -768,7 +766,7 @@ class Noise:
 def noise_of_labels(problem: Problem, found: list[Pairs], n_resamples: int, rng: np.random.Generator) -> Noise:
     """Draw labels from the forecast itself; the value of those that were observed is that of a draw of the same ones."""
     simplex, same = as_simplex(problem), list[BoolArray]()
-    seen: npt.NDArray[Any] = simplex.label
+    seen: NDArray[Any] = simplex.label
     if simplex.weights.repeat_rows:
         seen = np.eye(simplex.classes.size)[seen] * simplex.weight[:, None]
 

@@ -12,32 +12,22 @@ from math import isfinite, log
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from calibrant._core.arrays import CLIP, FloatArray, log_cost
+from calibrant._core import rows as _rows
+from calibrant._core.arrays import CLIP, ArrayLike, FloatArray, log_cost
 from calibrant._core.border import DataOptions, as_problem, refuse_rows
 from calibrant._core.checks import number, refuse, require, warn
 from calibrant._core.registry import Entry, Kind, entries, find, named, register
-from calibrant._core.rows import (
-    Approximate,
-    IntArray,
-    Problem,
-    SimplexProblem,
-    Weights,
-    as_simplex,
-    in_blocks,
-    log_losses,
-)
+from calibrant._core.rows import IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Binning, as_binning
 from calibrant.lenses import InBins, Lens, Size
 from calibrant.metrics import noise
 from calibrant.metrics.bin_losses import Loss, Norm, NormOfBins
 from calibrant.metrics.estimate import Estimate, Resampling, draws_from_sums, mean_estimate, most_of_none
 from calibrant.notions import Notion, NotionLike, as_notion
-from calibrant.sums import Plan, Predictions, RowScore, Sums, scan
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of, require_drawable
-from calibrant.sums.reading import Unread, is_unread
-from calibrant.sums.sums import distinct, fine_pair
+from calibrant.sums.reading import Predictions, Unread, is_unread, scan
+from calibrant.sums.sums import Plan, RowScore, Sums, distinct, fine_pair
 
 ALIKE = 1e-12
 """Differences up to which values are alike, but for rounding."""
@@ -95,7 +85,7 @@ class LogLoss:
     def __call__(self, problem: SimplexProblem) -> FloatArray:
         """Return the loss of each row."""
         if problem.forecast.is_logit:
-            return log_losses(problem.forecast.values, problem.label)
+            return _rows.log_losses(problem.forecast.values, problem.label)
         return log_cost(problem.of_true, self.clip)
 
     def impossible_rows(self, problem: SimplexProblem) -> FloatArray:
@@ -109,7 +99,7 @@ class LogLoss:
         """Count the events of probability 0 that occurred; logits give none."""
         whole, events = as_simplex(problem), 0.0
         if not whole.forecast.is_logit and whole.of_true.min(initial=1.0) <= 0.0:  # kept for the losses
-            for simplex in map(as_simplex, in_blocks(problem)):
+            for simplex in map(as_simplex, _rows.in_blocks(problem)):
                 events += float(self.impossible_rows(simplex) @ simplex.weight)
         return self.counted(events, problem.weights)
 
@@ -125,8 +115,8 @@ Function = Callable[..., float]
 F = TypeVar("F", bound=Function)
 
 BinningLike = int | Binning | None
-YTrue = npt.ArrayLike | Predictions
-YProb = npt.ArrayLike | None
+YTrue = ArrayLike | Predictions
+YProb = ArrayLike | None
 """What a public function takes."""
 
 
@@ -740,7 +730,7 @@ def within(values: tuple[float, float], estimate: Estimate) -> Estimate:
     The interval holds also where the figure of the rows is at a limit of that of their cells.
     """
     (least, highest), value, lower, upper = values, estimate.value, estimate.lower, estimate.upper
-    if lower is not None and upper is not None and isinstance(value, Approximate) and isfinite(value.error):
+    if lower is not None and upper is not None and isinstance(value, _rows.Approximate) and isfinite(value.error):
         lower, upper = lower - (value - value.lower), upper + (value.upper - value)
     return replace(
         estimate,

@@ -19,25 +19,8 @@ from calibrant._core.registry import named
 from calibrant._core.rows import IntArray, Problem, SimplexProblem, Weights, as_simplex
 from calibrant.binning import Binning
 from calibrant.lenses import Lens, Size
-from calibrant.metrics.estimate import (
-    BEYOND,
-    BLOCK,
-    Cells,
-    Estimate,
-    Law,
-    Resampling,
-    Sizes,
-    bootstrap_deviations,
-    cells,
-    consistent_deviations,
-    draws_from_sums,
-    interval_of_mean,
-    least_pvalue_of,
-    pvalue_of,
-    quantile_of_mean,
-    resampled_deviations,
-    steps_for,
-)
+from calibrant.metrics import estimate as _estimate
+from calibrant.metrics.estimate import Cells, Estimate, Law, Resampling, Sizes, cells
 from calibrant.notions import Notion
 from calibrant.sums import RowScore, Sums, cells_of
 from calibrant.sums.draws import Bootstrap, drawn_rows, labels_of
@@ -90,12 +73,12 @@ class Noise:
         value, reach = float(sizes(self.cells.deviation[None])[0]), possible(self.cells, self.rows)
 
         def multiples(shape: FloatArray, null: FloatArray) -> FloatArray:
-            return steps_for(float(sizes((self.cells.weight * shape)[None])[0]), null)[:, None] * shape
+            return _estimate.steps_for(float(sizes((self.cells.weight * shape)[None])[0]), null)[:, None] * shape
 
         def along(direction: FloatArray, n_truths: int | None = None) -> Law:
             if sizes.shrinks:
                 gaps = shrunk(self.cells, self.rows, direction)
-                gaps = np.concatenate([gaps, np.array(BEYOND)[:, None] * reach])[:n_truths]
+                gaps = np.concatenate([gaps, np.array(_estimate.BEYOND)[:, None] * reach])[:n_truths]
             else:
                 gaps = multiples(reach, sizes(self.consistent))
             return _law_of(value, _observed(sizes, self._by_rates(gaps)))
@@ -127,7 +110,7 @@ class Noise:
             noise = (np.sqrt(1.0 - part) * d + np.sqrt(part) * b for d, b in zip(drawn, resampled, strict=True))
             return sizes.size(true), sizes.size([t + own for t, own in zip(true, noise, strict=True)])[None]
 
-        found = _law_of(value, map(at, steps_for(size, sizes.size(drawn)).tolist()))
+        found = _law_of(value, map(at, _estimate.steps_for(size, sizes.size(drawn)).tolist()))
         return replace(found, shifts=_shifts(sizes, value, observed, resampled), grain=self._grain(sizes))
 
     def _order(self, few: IntArray) -> IntArray:
@@ -156,7 +139,7 @@ class Noise:
         spread[few] = 1.0  # it may be 0, or too small to be divided by
         n, shape = np.maximum(np.rint(self.rows[few]), 1.0)[:, None], (few.size, len(self.consistent))
         order = self._order(few) if few.size and self.cells.share_rows else None
-        step = max(1, BLOCK // self.consistent.size)
+        step = max(1, _estimate.BLOCK // self.consistent.size)
         for first in range(0, len(gaps), step):
             some = gaps[first : first + step]
             rates = np.clip(p + some, 0.0, 1.0)
@@ -240,8 +223,10 @@ def noise_of(
     """
     weights = problem.weights
     equal = 1.0 if weights.are_counts else weights.effective_rows / len(weights)
-    drawn, seed = consistent_deviations(problem, tables, n_resamples, rng), int(rng.integers(1 << 62))
-    groups = [None if bootstrap is None else resampled_deviations(problem, table, bootstrap) for table in tables]
+    drawn, seed = _estimate.consistent_deviations(problem, tables, n_resamples, rng), int(rng.integers(1 << 62))
+    groups = [
+        None if bootstrap is None else _estimate.resampled_deviations(problem, table, bootstrap) for table in tables
+    ]
     found = zip(tables, drawn, groups, strict=True)
     return [Noise(table, deviations, equal * table.count, seed, of_groups) for table, deviations, of_groups in found]
 
@@ -355,13 +340,13 @@ class Residuals:
         simplex = as_simplex(self.problem)
         table = self.cells()
         sizes = self.sizes(table)
-        (deviations,) = consistent_deviations(simplex, [table], n_resamples, rng)
+        (deviations,) = _estimate.consistent_deviations(simplex, [table], n_resamples, rng)
         return float(sizes(table.deviation[None])[0]), sizes(deviations)
 
     def bootstrapped(self, bootstrap: Bootstrap) -> FloatArray:
         """Return the errors of bootstrap samples, in fixed cells, shape (n_resamples,)."""
         table = self.cells()
-        deviations = bootstrap_deviations(as_simplex(self.problem), table, bootstrap)
+        deviations = _estimate.bootstrap_deviations(as_simplex(self.problem), table, bootstrap)
         return self.sizes(table)(table.deviation + deviations)
 
     def estimate(self, noise: Noise, resampling: Resampling, sums: Sums | None) -> Estimate:
@@ -380,7 +365,7 @@ class Residuals:
         That rests on the triangle inequality, which a share of rejections does not obey: such an error has no interval.
         """
         value, null = self.value_of(sums), self._redrawn(resampling.n_resamples, resampling.rng, progress)
-        floor, pvalue, least = float(null.mean()), pvalue_of(value, null), least_pvalue_of(null)
+        floor, pvalue, least = float(null.mean()), _estimate.pvalue_of(value, null), _estimate.least_pvalue_of(null)
         if self.size.counts_rows:
             return Estimate(value, None, None, noise_floor=floor, pvalue=pvalue, least_pvalue=least)
         reach = float(np.abs(np.quantile(null, [resampling.level / 2.0, 1.0 - resampling.level / 2.0])).max())
@@ -479,8 +464,10 @@ def estimate_of_sums(sums: Sums, name: str, infinite_name: str, level: float) ->
 
     if infinite:  # the low quantile is finite where samples without any of the infinite rows are that many
         share = level / 2.0 * exp(min(infinite, 700.0))
-        return Estimate(np.inf, quantile_of_mean(value, error, skewness, share) if share < 1.0 else np.inf, np.inf)
-    return interval_of_mean(value, error, skewness, level)
+        return Estimate(
+            np.inf, _estimate.quantile_of_mean(value, error, skewness, share) if share < 1.0 else np.inf, np.inf
+        )
+    return _estimate.interval_of_mean(value, error, skewness, level)
 
 
 # What metrics are estimated on: the rows, what is asked for, and the noise that metrics share
@@ -509,7 +496,7 @@ class Setting:
         """Draw the noise of all residuals in fixed cells: first in bins, and then in the groups of other lenses."""
         simplex, n, rng = self.simplex, self.resampling.n_resamples, self.resampling.rng
         # A column has other roundings as two: where rows are placed in cells, sums have to be of the same numbers.
-        known = self.sums if simplex is self.problem or draws_from_sums(simplex) else None
+        known = self.sums if simplex is self.problem or _estimate.draws_from_sums(simplex) else None
         for has_bins in (True, False):
             kind = [seen for seen in self.residuals.values() if seen.lens.has_bins == has_bins]
             pairs = sorted({seen.table for seen in kind if seen.has_fixed_cells}, key=repr)

@@ -8,10 +8,9 @@ from functools import partial
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit, ndtr, ndtri
 
-from calibrant._core.arrays import EPSILON, FloatArray
+from calibrant._core.arrays import EPSILON, ArrayLike, FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import warn
 from calibrant._core.rows import BinaryProblem, Problem, as_simplex
@@ -249,8 +248,8 @@ def _where(problem: BinaryProblem) -> str:
     may_be_undefined=True,
 ).declare
 def calibration_slope(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
@@ -319,8 +318,8 @@ def calibration_slope(
     may_be_undefined=True,
 ).declare
 def calibration_intercept(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
@@ -386,8 +385,8 @@ def calibration_intercept(
     may_be_undefined=True,
 ).declare
 def calibration_in_the_large(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
@@ -455,8 +454,8 @@ def calibration_in_the_large(
     may_be_undefined=True,
 ).declare
 def observed_expected_ratio(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     notion: str | Notion | None = None,
     **data: Unpack[DataOptions],
@@ -514,8 +513,8 @@ def observed_expected_ratio(
 
 def _value(
     measure: Measure,
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None,
     notion: str | Notion | None,
     data: DataOptions,
 ) -> float:

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
-from calibrant._core.arrays import FloatArray, score_of_logit
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray, score_of_logit
 from calibrant._core.border import DataOptions, as_problem, refuse_rows
 from calibrant._core.checks import warn
 from calibrant._core.result import Record, Result, Table
@@ -136,7 +135,7 @@ class RocPanel(Record):
         return 1.0 - self.fpr
 
     @property
-    def on_hull(self) -> npt.NDArray[np.bool_]:
+    def on_hull(self) -> NDArray[np.bool_]:
         """Whether each point is a vertex of the hull."""
         return np.isin(np.arange(self.threshold.size), self.vertex)
 
@@ -188,7 +187,7 @@ class RocHull(Result):
 
 
 def roc_convex_hull(
-    y_true: npt.ArrayLike, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
+    y_true: ArrayLike, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
 ) -> RocHull:
     """Convex hull of the ROC curve: the best trade-offs of a forecast, if thresholds may be mixed at random.
 
@@ -626,7 +625,7 @@ def area_under_roc_hull_score(
     also=("ovo-auc",),
     may_be_undefined=True,
 ).declare
-def hand_till_score(y_true: npt.ArrayLike, y_prob: YProb = None, **data: Unpack[DataOptions]) -> float:
+def hand_till_score(y_true: ArrayLike, y_prob: YProb = None, **data: Unpack[DataOptions]) -> float:
     """Area under the ROC curve of each pair of classes, averaged (Hand and Till's M), in [0, 1]; 1/2 is chance.
 
     Parameters

@@ -22,11 +22,10 @@ from math import factorial, prod
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import ConvexHull
 from scipy.special import ndtri
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import ArrayLike, FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import as_numbers, choice, is_word, refuse, require, warn, whole
 from calibrant._core.rows import BoolArray, IntArray, Problem, SimplexProblem, Weights, as_simplex
@@ -385,7 +384,7 @@ def require_thresholds(thresholds: object) -> int | None:
     return None
 
 
-def as_thresholds(thresholds: str | int | npt.ArrayLike, n_thresholds: int, rows: SurfaceRows) -> FloatArray:
+def as_thresholds(thresholds: str | int | ArrayLike, n_thresholds: int, rows: SurfaceRows) -> FloatArray:
     """Return the thresholds that were asked for, and those of the corners of the surface."""
     n_classes, steps = rows.n_classes, require_thresholds(thresholds)
     if is_word(thresholds, "data"):
@@ -566,11 +565,11 @@ def volume_estimate(problem: Problem, resampling: Resampling) -> Estimate:
     fits_noise=True,
 ).declare
 def volume_under_surface_score(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     method: str = "hull",
-    thresholds: str | int | npt.ArrayLike = "data",
+    thresholds: str | int | ArrayLike = "data",
     n_thresholds: int = 2000,
     rng: Rng = 0,
     **data: Unpack[DataOptions],

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import entr, ndtri
 
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import FloatArray, NDArray
 from calibrant._core.checks import refuse
 from calibrant._core.rows import BoolArray, IntArray, SimplexProblem
 from calibrant.binning.bins import Binning, even_edges
@@ -137,7 +136,7 @@ def log_mean(log: FloatArray) -> FloatArray:
 # What a reference tells of the gaps of bins, and how the test of drift pays for its noise
 
 
-SmallArray = npt.NDArray[np.int8]
+SmallArray = NDArray[np.int8]
 
 DEVIATIONS = np.array([-6.0, -3.0, -1.0, 1.0, 3.0, 6.0])
 """Bets on the reference, in units of the standard deviation that the events of a unit have if they are calibrated."""

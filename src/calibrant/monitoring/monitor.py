@@ -16,10 +16,9 @@ from threading import RLock
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray
 from calibrant._core.border import Input, as_problem
 from calibrant._core.checks import are_words, as_level, fraction, refuse, require, resamples, warn, whole
 from calibrant._core.checksum import checksum_of
@@ -87,7 +86,7 @@ class OfRows:
 
     window: int
 
-    def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
+    def keys(self, at: Any, n: int, first: int) -> NDArray[Any]:
         """Divide the number of each row."""
         hint = "Pass Monitor(window='1d') for windows of time, or Monitor() for windows that at= names"
         require(at is None, "at must be left out where windows are numbers of rows", got="at", hint=hint)
@@ -114,7 +113,7 @@ class OfTime:
     def _origin(self) -> int:
         return MONDAY if self.window.endswith("w") else 0
 
-    def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
+    def keys(self, at: Any, n: int, first: int) -> NDArray[Any]:
         """Divide the time of each row."""
         time = as_times(_for_each(at, n, f"window={self.window!r}"))
         return (time.astype("datetime64[s]").astype(np.int64) - self._origin) // self.seconds
@@ -131,7 +130,7 @@ class Named:
 
     window: ClassVar[None] = None
 
-    def keys(self, at: Any, n: int, first: int) -> npt.NDArray[Any]:
+    def keys(self, at: Any, n: int, first: int) -> NDArray[Any]:
         """Take the names as they are, dates and times of UTC as words, the same for the same time whatever its type."""
         found = _for_each(at, n, "window=None")
         listed = found.tolist()
@@ -164,7 +163,7 @@ def as_windows(window: object) -> Windows:
     return OfRows(whole("window", window, least=1, hint=hint))
 
 
-def _for_each(at: Any, n: int, where: str) -> npt.NDArray[Any]:
+def _for_each(at: Any, n: int, where: str) -> NDArray[Any]:
     """Return one value for each of n rows."""
     hint = "Pass at= with a time or a name for each row, or one for all of them"
     require(at is not None, f"at must be given with {where}", got="none", hint=hint)
@@ -177,7 +176,7 @@ def _for_each(at: Any, n: int, where: str) -> npt.NDArray[Any]:
     return array
 
 
-def as_times(values: npt.NDArray[Any]) -> npt.NDArray[np.datetime64]:
+def as_times(values: NDArray[Any]) -> NDArray[np.datetime64]:
     """Return times in UTC, shape (n,); those without a time zone are taken as they are."""
     if values.dtype.kind == "M":
         found = values
@@ -246,7 +245,7 @@ class ByWindow:
         return sorted(sorted(self.sums), key=by)
 
     @classmethod
-    def of(cls, problem: Problem, keys: npt.NDArray[Any], plan: Plan, end: int) -> ByWindow:
+    def of(cls, problem: Problem, keys: NDArray[Any], plan: Plan, end: int) -> ByWindow:
         """Sum the rows of each window; ``keys`` (n,) says whose each row is, and ``end`` which number comes after the last."""
         distinct, code = np.unique(keys, return_inverse=True)
         require_few(distinct.size)
@@ -431,7 +430,7 @@ class MonitorTable(DrawnResult):
     level: float
 
     @property
-    def columns(self) -> dict[str, npt.NDArray[Any]]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """The columns of the data frame, by name.
 
         Returns
@@ -575,12 +574,12 @@ class Monitor:
 
     def update(
         self,
-        y_true: npt.ArrayLike,
-        y_prob: npt.ArrayLike | None = None,
+        y_true: ArrayLike,
+        y_prob: ArrayLike | None = None,
         *,
         at: Any = None,
         first: int | None = None,
-        sample_weight: npt.ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Add rows.
 
@@ -622,7 +621,7 @@ class Monitor:
         return self
 
     def update_reference(
-        self, y_true: npt.ArrayLike, y_prob: npt.ArrayLike | None = None, *, sample_weight: npt.ArrayLike | None = None
+        self, y_true: ArrayLike, y_prob: ArrayLike | None = None, *, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Add rows to the reference, such as those of the test set: then all windows are compared with it.
 

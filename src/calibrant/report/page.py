@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 import calibrant
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import ArrayLike, FloatArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import CalibrationWarning, by_name, of_type, require
 from calibrant._core.rows import Problem
@@ -154,8 +153,8 @@ OF_FIGURES = 3.2
 
 
 def plot_clinical(
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_prob: ArrayLike | None = None,
     *,
     ax: Any = None,
     level: float = 0.05,

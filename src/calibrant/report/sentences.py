@@ -12,8 +12,7 @@ from calibrant._core.result import shown_pvalue, shown_rows
 from calibrant.assessment.advice import Advice
 from calibrant.assessment.compared_rows import IDENTITY
 from calibrant.assessment.comparison import OF_SAMPLES, Compared, Comparison
-from calibrant.assessment.table import Assessment
-from calibrant.assessment.verdict import REVERSED, shown_coverage, shown_percent, shown_points
+from calibrant.assessment.table import REVERSED, Assessment, shown_coverage, shown_percent, shown_points
 from calibrant.metrics.estimate import Estimate
 from calibrant.significance.result import shown_adjusted
 

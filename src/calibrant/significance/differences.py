@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 from scipy import special
 
 from calibrant._core import checks
-from calibrant._core.arrays import EXACT, FloatArray, as_array, as_double, columns_of
+from calibrant._core.arrays import EXACT, ArrayLike, FloatArray, as_array, as_double, columns_of
 from calibrant._core.border import DataOptions, Named, as_problem
 from calibrant._core.registry import declare
 from calibrant._core.result import Result, Table
@@ -21,16 +20,8 @@ from calibrant.binning import Binning
 from calibrant.metrics.estimate import Sizes, consistent_deviations, resampled_deviations, smoothed_deviations
 from calibrant.metrics.kinds import Difference, Function, LogLoss, Metric, YProb, YTrue, apart, as_metric
 from calibrant.metrics.noise import Residuals
-from calibrant.significance.result import (
-    INDEPENDENT,
-    OUTSIDE,
-    TIE,
-    Alternative,
-    Draws,
-    TestResult,
-    hypothesis_of,
-    standard_normal,
-)
+from calibrant.significance import result
+from calibrant.significance.result import Alternative, Draws, TestResult
 from calibrant.sums.draws import Bootstrap, Rng, as_rng
 
 # Paired difference of a metric between two forecasts of the same rows, with its interval
@@ -72,11 +63,11 @@ class PairedDifference(Result):
 
 
 def paired_difference(
-    y_true: npt.ArrayLike,
-    prob_a: npt.ArrayLike,
-    prob_b: npt.ArrayLike,
+    y_true: ArrayLike,
+    prob_a: ArrayLike,
+    prob_b: ArrayLike,
     *,
-    y_true_b: npt.ArrayLike | None = None,
+    y_true_b: ArrayLike | None = None,
     metric: str | Function = "nll",
     binning: int | Binning | None = None,
     level: float = 0.05,
@@ -143,10 +134,10 @@ def paired_difference(
 
 
 def pair_of(
-    y_true: npt.ArrayLike,
-    prob_a: npt.ArrayLike,
-    prob_b: npt.ArrayLike,
-    y_true_b: npt.ArrayLike | None,
+    y_true: ArrayLike,
+    prob_a: ArrayLike,
+    prob_b: ArrayLike,
+    y_true_b: ArrayLike | None,
     data: DataOptions,
     names: tuple[str, str, str] = ("prob_a", "prob_b", "y_true_b"),
 ) -> tuple[Problem, Problem]:
@@ -289,11 +280,11 @@ class PairedResult(TestResult):
 
 
 def paired_test(
-    y_true: npt.ArrayLike,
-    prob_a: npt.ArrayLike,
-    prob_b: npt.ArrayLike,
+    y_true: ArrayLike,
+    prob_a: ArrayLike,
+    prob_b: ArrayLike,
     *,
-    y_true_b: npt.ArrayLike | None = None,
+    y_true_b: ArrayLike | None = None,
     metric: str | Function = "debiased-ece",
     binning: int | Binning | None = None,
     alternative: Alternative = "two-sided",
@@ -402,7 +393,7 @@ def paired_result_of(
             "statistic": size.difference,
             "pvalue": _pvalue(size.difference, drawn, alternative),
             "null": Draws(f"{n_resamples} random swaps of the forecasts", drawn),
-            "assumptions": (OUTSIDE, INDEPENDENT, swap),
+            "assumptions": (result.OUTSIDE, result.INDEPENDENT, swap),
         }
     facts = {name: getattr(size, name) for name in ("difference", "lower", "upper", "level")}
     hypothesis = HYPOTHESES[alternative]
@@ -474,7 +465,7 @@ def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> fl
         statistic, drawn = abs(statistic), np.abs(drawn)
     elif alternative == "less":
         statistic, drawn = -statistic, -drawn
-    slack = TIE * float(np.abs(drawn).max(initial=abs(statistic)))
+    slack = result.TIE * float(np.abs(drawn).max(initial=abs(statistic)))
     return (1.0 + float(np.sum(drawn >= statistic - slack))) / (1.0 + drawn.size)
 
 
@@ -491,11 +482,11 @@ def _debiased(size: PairedDifference, weights: Weights, alternative: Alternative
             "few the rows are. Pass metric='brier', which swaps the forecasts of rows and so counts them."
         )
     z = difference / error if error > 0 else float(np.copysign(np.inf, difference)) if difference else 0.0
-    law = standard_normal()
+    law = result.standard_normal()
     tails = {"greater": float(law.sf(z)), "less": float(law.sf(-z)), "two-sided": float(2.0 * law.sf(abs(z)))}
     assumptions = (
-        OUTSIDE,
-        INDEPENDENT,
+        result.OUTSIDE,
+        result.INDEPENDENT,
         *weights.assumptions,
         "Deviations are even within a bin, and bins hold rows enough for a sum over rows to be normal.",
     )
@@ -711,7 +702,7 @@ def equivalence_test(
     level = checks.as_level(level)
     checks.resamples(n_resamples, hint="1000 is usual")
     value, shifts = _shifts(residuals, measured.name, n_resamples, as_rng(rng))
-    pvalues = (1.0 + np.sum(shifts <= value - bound + TIE * (value + bound), axis=1)) / (1.0 + n_resamples)
+    pvalues = (1.0 + np.sum(shifts <= value - bound + result.TIE * (value + bound), axis=1)) / (1.0 + n_resamples)
     worst, statistic = int(np.argmax(pvalues)), measured.value(problem)
     near = "Deviations are those over these bins, in a direction near the observed one."
     return EquivalenceResult(
@@ -719,9 +710,9 @@ def equivalence_test(
         statistic=statistic,
         pvalue=float(pvalues[worst]),
         null=Draws(f"{n_resamples} draws of noise on an error of {bound:g}", bound + shifts[worst]),
-        assumptions=(OUTSIDE, INDEPENDENT, near),
+        assumptions=(result.OUTSIDE, result.INDEPENDENT, near),
         alternative="less",
-        hypothesis=hypothesis_of(problem, words=f"{measured.name} is {bound:g} or more"),
+        hypothesis=result.hypothesis_of(problem, words=f"{measured.name} is {bound:g} or more"),
         bound=bound,
         upper=max(statistic, min(value - float(np.quantile(shifts, level, axis=1).min()), measured.range[1])),
         level=level,

@@ -7,38 +7,23 @@ from itertools import chain
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from calibrant import lenses
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray
 from calibrant._core.border import DataOptions, as_problem
 from calibrant._core.checks import choice, flag, require, resamples, warn, whole
 from calibrant._core.registry import declare
 from calibrant._core.result import frame
 from calibrant._core.rows import Approximate, BinaryProblem, IntArray, Problem, Weights, as_simplex, in_blocks
 from calibrant._core.threads import one_blas_thread
-from calibrant.binning import Binning, locate
-from calibrant.binning.bins import class_sums
+from calibrant.binning.bins import Binning, class_sums, locate
 from calibrant.fit.log_loss import Recalibration, recalibration_of
 from calibrant.metrics import kernel
 from calibrant.metrics.kinds import Function, YProb, YTrue, as_metric
 from calibrant.metrics.regression import warn_if_ruled
 from calibrant.notions import Notion, NotionLike, as_notion, single_problem
-from calibrant.significance.result import (
-    CALIBRATED,
-    INDEPENDENT,
-    OUTSIDE,
-    TIE,
-    Alternative,
-    Draws,
-    KnownLaw,
-    TestResult,
-    chi_squared,
-    hypothesis_of,
-    label_draws,
-    result_of,
-    standard_normal,
-)
+from calibrant.significance import result as _result
+from calibrant.significance.result import KnownLaw, TestResult, hypothesis_of, label_draws, result_of
 from calibrant.sums import draws
 from calibrant.sums.draws import Rng, as_rng, labels_of
 from calibrant.sums.reading import added
@@ -91,7 +76,7 @@ class HosmerLemeshowResult(TestResult):
 
 @declare("test", "hosmer-lemeshow", symbol="HL", source="Hosmer and Lemeshow 1980; Fagerland et al. 2008")
 def hosmer_lemeshow_test(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     n_bins: int = 10,
@@ -174,11 +159,11 @@ def hosmer_lemeshow_test(
     sums = [np.bincount(of, simplex.weight * column, n_groups) for column in simplex.prob.T]
     expected = np.asarray(scale * np.column_stack(sums), dtype=np.float64)
     observed = scale * class_sums(of, simplex.label, simplex.weight, expected.shape)
-    null: KnownLaw | Draws
+    null: KnownLaw | _result.Draws
     statistic = chi_squared_statistic(observed, expected)
-    assumptions = (FITTED if fitted else OUTSIDE, INDEPENDENT, *simplex.weights.assumptions)
+    assumptions = (FITTED if fitted else _result.OUTSIDE, _result.INDEPENDENT, *simplex.weights.assumptions)
     if fitted or n_resamples is None:
-        null = chi_squared(max(0, (n_groups - 2 * fitted) * (n_classes - 1)))
+        null = _result.chi_squared(max(0, (n_groups - 2 * fitted) * (n_classes - 1)))
         assumptions += (enough_expected(expected),)
         warn_if_sparse(expected, fewer.capitalize() if fitted else f"Draw labels, n_resamples=1000, or {fewer}")
     else:
@@ -300,7 +285,7 @@ def resampling_test(
     metric: str | Function = "classwise-ece",
     binning: int | Binning | None = None,
     n_resamples: int = 1000,
-    alternative: Alternative | None = None,
+    alternative: _result.Alternative | None = None,
     correction: bool = True,
     strict: bool = False,
     rng: Rng = 0,
@@ -387,10 +372,10 @@ def resampling_test(
             f"{measured.name} must be a number on labels drawn from the forecast; it is none on {undefined} of {drawn.size} "
             "draws, which count as beyond the observed value. Choose a metric that is defined for one class alone."
         )
-    usual: Alternative = "less" if measured.higher_is_better else "greater"
+    usual: _result.Alternative = "less" if measured.higher_is_better else "greater"
     side = alternative or (usual if measured.ideal is None else "two-sided")
     # A draw that equals the value up to rounding is a tie, whichever of the two sums was rounded down.
-    slack = TIE * abs(value) * (-1.0 if strict else 1.0)
+    slack = _result.TIE * abs(value) * (-1.0 if strict else 1.0)
     reached = ~(drawn < value - slack), ~(drawn > value + slack)
     above, below = ((correction + float(one.sum())) / (correction + drawn.size) for one in reached)
     pvalues = {"greater": above, "less": below, "two-sided": min(1.0, 2.0 * min(above, below))}
@@ -543,7 +528,7 @@ def kuiper_test(
 
 
 def _single_problem(
-    y_true: YTrue, y_prob: YProb, notion: NotionLike, test: str, data: DataOptions, words: str = CALIBRATED
+    y_true: YTrue, y_prob: YProb, notion: NotionLike, test: str, data: DataOptions, words: str = _result.CALIBRATED
 ) -> tuple[BinaryProblem, str]:
     """Return the one problem that a notion makes, and the hypothesis in words."""
     problem = as_problem(y_true, y_prob, **data)
@@ -600,7 +585,7 @@ def _cumulative_test(
     return replace(result, statistic=found, pvalue=pvalue, assumptions=(*result.assumptions, limits))
 
 
-def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) -> npt.NDArray[Any]:
+def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) -> NDArray[Any]:
     """Draw outcomes of each row, shape (m, n); of cells and whole weights the share of the rows in which the event occurs."""
     if not (problem.cells or problem.weights.repeat_rows):
         return rng.random((m, problem.size)) < problem.score
@@ -614,7 +599,7 @@ def _drawn_outcomes(problem: BinaryProblem, m: int, rng: np.random.Generator) ->
 
 @declare("test", "kernel", symbol="SKCE", source="Widmann et al. 2019")
 def kernel_test(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     notion: NotionLike = None,
@@ -700,7 +685,7 @@ HYPOTHESES: dict[Parameters, str] = {
 
 @declare("test", "cox", symbol="LR", source="Cox 1958")
 def cox_test(
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     parameters: Parameters = "both",
@@ -774,7 +759,7 @@ def cox_test(
     statistic = max(0.0, gain * each)
     warn_if_ruled("Cox's statistic", statistic, binary, lambda fit: max(0.0, _gain_of_fit(fit, parameters)[0] * each))
     enough = "There are enough rows of both classes for the chi-squared law."
-    return result_of("Cox", statistic, chi_squared(df), words, *binary.weights.assumptions, enough)
+    return result_of("Cox", statistic, _result.chi_squared(df), words, *binary.weights.assumptions, enough)
 
 
 def _gain_of_fit(fit: Recalibration, parameters: Parameters) -> tuple[float, int]:
@@ -842,7 +827,7 @@ def spiegelhalter_test(
     TestResult(Spiegelhalter: statistic=-5.15122, pvalue<=0.001)
     """
     problem = as_problem(y_true, y_prob, **data)
-    chosen, law = as_notion(notion, problem), standard_normal()
+    chosen, law = as_notion(notion, problem), _result.standard_normal()
     excess, variance = added(problem, lambda rows: _excess(rows, chosen), "Spiegelhalter's Z").tolist()
     if variance > 0:
         z = excess / float(np.sqrt(variance))
@@ -876,7 +861,7 @@ def _excess(problem: Problem, notion: Notion) -> FloatArray:
 
 @declare("test", "bayes-factor", symbol="BF", source="calibrant", also=("evidence",))
 def bayes_factor_test(
-    y_true: npt.ArrayLike, y_prob: YProb = None, *, n_resamples: int = 1000, rng: Rng = 0, **data: Unpack[DataOptions]
+    y_true: ArrayLike, y_prob: YProb = None, *, n_resamples: int = 1000, rng: Rng = 0, **data: Unpack[DataOptions]
 ) -> TestResult:
     """Test whether calibration is needed at all, by the Bayes factor of a recalibration against the forecast (BF).
 

@@ -11,11 +11,10 @@ from inspect import signature
 from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
 from calibrant import drawing
-from calibrant._core.arrays import FloatArray
+from calibrant._core.arrays import ArrayLike, FloatArray, NDArray
 from calibrant._core.border import DataOptions, as_labels, as_problem
 from calibrant._core.checks import choice, refuse, require
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, shown_pvalue, under
@@ -51,7 +50,7 @@ class NullDistribution(ABC):
     values: FloatArray | None = None
 
     @abstractmethod
-    def sf(self, x: npt.ArrayLike) -> FloatArray:
+    def sf(self, x: ArrayLike) -> FloatArray:
         """Return the probability that the statistic is at least ``x``.
 
         Parameters
@@ -77,7 +76,7 @@ class KnownLaw(NullDistribution):
     survival: Law
     df: float | None = None
 
-    def sf(self, x: npt.ArrayLike) -> FloatArray:
+    def sf(self, x: ArrayLike) -> FloatArray:
         """Return the probability that the statistic is at least ``x``."""
         return np.asarray(self.survival(np.asarray(x, dtype=np.float64)), dtype=np.float64)
 
@@ -89,7 +88,7 @@ class Draws(Record, NullDistribution):
     description: str
     values: FloatArray
 
-    def sf(self, x: npt.ArrayLike) -> FloatArray:
+    def sf(self, x: ArrayLike) -> FloatArray:
         """Return the share of draws that reach ``x``, the observed value counted among them: never zero."""
         reached = np.sort(self.values)
         at = np.searchsorted(reached, below(np.asarray(x, dtype=np.float64)), side="left")
@@ -429,7 +428,7 @@ class MultipleTests(Result):
 
 def by_class(
     test: Test,
-    y_true: npt.ArrayLike,
+    y_true: ArrayLike,
     y_prob: YProb = None,
     *,
     notion: NotionLike = None,
@@ -511,9 +510,9 @@ def _result(test: Test, *rows: object, **data: object) -> TestResult:
 
 def by_group(
     test: Test,
-    y_true: npt.ArrayLike,
-    y_prob: npt.ArrayLike,
-    groups: npt.ArrayLike,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    groups: ArrayLike,
     *,
     method: Method = "holm",
     **data: Unpack[DataOptions],
@@ -602,7 +601,7 @@ def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
     return _result(test, label, problem.values[rows], labels=problem.classes.tolist(), input=form, **weights)
 
 
-def _of_column(test: Test, problem: BinaryProblem, truth: npt.NDArray[Any], **data: object) -> TestResult:
+def _of_column(test: Test, problem: BinaryProblem, truth: NDArray[Any], **data: object) -> TestResult:
     """Run the test on one column, as it was given: in single precision or as logits, where it was."""
     values, form = (problem.as_given, {}) if problem.logit is None else (problem.logit, {"input": "logit"})
     return _result(test, truth, values, **data, **form, **problem.weights.keyword)

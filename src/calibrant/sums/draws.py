@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtr
 
-from calibrant._core.arrays import EXACT, FloatArray, blocks
+from calibrant._core.arrays import EXACT, ArrayLike, FloatArray, NDArray, blocks
 from calibrant._core.checks import require, source, whole
 from calibrant._core.result import Record
 from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, SimplexProblem, Weights
@@ -21,7 +20,7 @@ from calibrant.binning import Bins
 # What noise is drawn from: in each bin, for rows with and without the event, how many there are and how certain
 
 
-CountArray = npt.NDArray[np.int64]
+CountArray = NDArray[np.int64]
 
 CHUNK_OF_BINS = 1 << 14
 """Rows of which the bins are found at a time: what is made on the way is small enough for memory that is at hand."""
@@ -103,7 +102,7 @@ def is_upper(edges: FloatArray) -> BoolArray:
     return np.asarray(edges[:-1].astype(np.float64) + edges[1:] > 1.0 + 1e-7, dtype=np.bool_)
 
 
-Numbers = npt.NDArray[np.int64]
+Numbers = NDArray[np.int64]
 
 
 MOST_GROUPS = 1000
@@ -129,7 +128,7 @@ PAYS_WHEN_LOADED = 1 << 20
 """The same where numba is loaded already."""
 
 Rng = np.random.Generator | int | None
-CellArray = npt.NDArray[np.int32]
+CellArray = NDArray[np.int32]
 
 
 class Bootstrap:
@@ -277,7 +276,7 @@ def drawn_rows(problem: SimplexProblem, draw: IntArray) -> tuple[IntArray | slic
     return row, label, draw[row, label].astype(np.float64)
 
 
-def drawn_places(total: float, n: int, rng: np.random.Generator) -> npt.NDArray[Any]:
+def drawn_places(total: float, n: int, rng: np.random.Generator) -> NDArray[Any]:
     """Return n different places among so many; of very many one is drawn twice with a probability of next to zero."""
     return rng.choice(int(total), n, replace=False) if total < EXACT else rng.random(n) * float(total)
 
@@ -322,7 +321,7 @@ SIGN = np.where(np.arange(TERMS)[:, None] % 2 == 0, 1.0, -1.0)
 Series = Callable[[FloatArray], FloatArray]
 
 
-def distance_survival(x: npt.ArrayLike) -> FloatArray:
+def distance_survival(x: ArrayLike) -> FloatArray:
     """Probability that the largest distance from 0 is at least ``x``."""
     return _by_size(
         x,
@@ -331,7 +330,7 @@ def distance_survival(x: npt.ArrayLike) -> FloatArray:
     )
 
 
-def range_survival(x: npt.ArrayLike) -> FloatArray:
+def range_survival(x: ArrayLike) -> FloatArray:
     """Probability that highest minus lowest value is at least ``x`` (Feller 1951)."""
     return _by_size(
         x,
@@ -340,7 +339,7 @@ def range_survival(x: npt.ArrayLike) -> FloatArray:
     )
 
 
-def _by_size(x: npt.ArrayLike, *, modes: Series, images: Series) -> FloatArray:
+def _by_size(x: ArrayLike, *, modes: Series, images: Series) -> FloatArray:
     at = np.asarray(x, dtype=np.float64)
     found = np.ones(at.shape)
     # Below 0.05 what the modes add to the value at zero is less than the smallest number.
@@ -365,7 +364,7 @@ MOST = 4096
 """Rows that are kept to see how the cells of several classes vary together."""
 
 
-def keys_of(number: Numbers) -> npt.NDArray[np.uint64]:
+def keys_of(number: Numbers) -> NDArray[np.uint64]:
     """Return a fixed key of 64 bits for each number of a row, different for different numbers.
 
     It is the output of SplitMix64 (Steele, Lea and Flood 2014) of that number.

@@ -10,32 +10,15 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from calibrant._core import rows as _rows
 from calibrant._core.arrays import FloatArray, blocks
 from calibrant._core.border import refuse_rows
-from calibrant._core.rows import (
-    BinaryProblem,
-    BoolArray,
-    Forecast,
-    InBatches,
-    IntArray,
-    M,
-    Mergeable,
-    Problem,
-    Read,
-    SimplexProblem,
-    Weights,
-    as_simplex,
-    in_blocks,
-)
+from calibrant._core.rows import BinaryProblem, InBatches, M, Problem, Read, SimplexProblem, as_simplex
 from calibrant._core.threads import FEWEST, are_loaded, in_order, n_processors, pays
-from calibrant.binning import Binning, Bins, Edges, EqualWidth
-from calibrant.binning.bins import CHUNK, between_infinities, even_edges, sums_over
+from calibrant.binning.bins import CHUNK, Binning, Bins, Edges, EqualWidth, between_infinities, even_edges, sums_over
 from calibrant.notions import Binary, ClassWise, Confidence, Flattened, Notion, OneVsRest, TopLabel
 from calibrant.sums.draws import MOST, CountArray, Numbers, RowSample, Strata, is_upper
 from calibrant.sums.sums import BinnedProblem, BinTable, Plan, Sums, fine_pair, on_fixed_cells, recut, rounded
-
-__all__ = ["FEW", "M", "Mergeable", "Predictions", "Read"]
-
 
 # Bins and strata of all classes, and of the predicted class, from one compiled pass over the rows
 
@@ -47,7 +30,7 @@ BLOCK = 1 << 16
 
 Cut = tuple[Bins, Strata | None]
 Loop = Callable[[slice, FloatArray, FloatArray], None]
-Kernel = Callable[[FloatArray, IntArray, FloatArray, BoolArray, FloatArray, FloatArray], None]
+Kernel = Callable[[FloatArray, _rows.IntArray, FloatArray, _rows.BoolArray, FloatArray, FloatArray], None]
 Totals = tuple[FloatArray, CountArray, FloatArray, FloatArray]
 """Edges; of each class and bin the number of rows and the sums as in `Strata`, and the sums of scores."""
 
@@ -100,7 +83,7 @@ def cut_table(simplex: SimplexProblem, asked: Sequence[tuple[Notion, Binning]]) 
         edges = binning.edges(next(Confidence().split(simplex.at(slice(0, 1)))))
         upper = is_upper(edges)
 
-        def loop_of(kernel: Kernel, edges: FloatArray = edges, upper: BoolArray = upper) -> Loop:
+        def loop_of(kernel: Kernel, edges: FloatArray = edges, upper: _rows.BoolArray = upper) -> Loop:
             return lambda rows, units, scores: kernel(prob[rows], label[rows], edges, upper, units, scores)
 
         by_class = {type(notion) is ClassWise for notion, other in asked if other == binning}
@@ -188,11 +171,11 @@ class OfBatches(InBatches):
         return self.totals.rows
 
     @cached_property
-    def weights(self) -> Weights:
+    def weights(self) -> _rows.Weights:
         """Whether there are any is known, and their sums once rows were read."""
         return UnreadWeights(self)
 
-    def at(self, rows: object, weights: Weights | None = None) -> Any:
+    def at(self, rows: object, weights: _rows.Weights | None = None) -> Any:
         """Rows are not available."""
         refuse_rows()
 
@@ -217,7 +200,7 @@ class UnreadSimplex(OfBatches, SimplexProblem):  # type: ignore[override]
         return as_simplex(self.predictions.head())
 
     @cached_property
-    def forecast(self) -> Forecast:
+    def forecast(self) -> _rows.Forecast:
         """What kind it is, and how many rows and classes it has."""
         return UnreadForecast(self)
 
@@ -314,7 +297,7 @@ class UnreadPart(OfBatches, BinaryProblem):  # type: ignore[override]
         return self.whole.predictions.reduce(lambda batch, first: read(self.of_batch(batch), first))
 
 
-class UnreadForecast(Forecast):
+class UnreadForecast(_rows.Forecast):
     """Probabilities or logits that are read in batches."""
 
     def __init__(self, problem: UnreadSimplex) -> None:
@@ -326,7 +309,7 @@ class UnreadForecast(Forecast):
     shape = property(lambda self: (self.problem.size, self.problem.classes.size))
 
 
-class UnreadWeights(Weights):
+class UnreadWeights(_rows.Weights):
     """Weights of rows that are read in batches: whether there are any is known, and their sums once rows were read."""
 
     def __init__(self, problem: OfBatches) -> None:
@@ -574,7 +557,7 @@ def _names(problem: Problem, notion: Notion) -> list[str]:
 def _moments(problem: Problem, plan: Plan) -> FloatArray:
     """Sum weighted powers of the values of the rows, of shape (scores, powers); the rows are read once, block by block."""
     sums = np.zeros((len(plan.scores), plan.powers))
-    for part in in_blocks(problem) if plan.scores else ():
+    for part in _rows.in_blocks(problem) if plan.scores else ():
         simplex = as_simplex(part)
         for number, (_, score) in enumerate(plan.scores):
             value = score(simplex)

@@ -12,23 +12,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from calibrant._core import rows as _rows
 from calibrant._core.arrays import FloatArray
 from calibrant._core.border import LEAST_WEIGHT, SAMPLED
 from calibrant._core.checks import refuse, require
 from calibrant._core.result import Record
-from calibrant._core.rows import (
-    DOUBLE,
-    EACH_A_ROW,
-    BinaryProblem,
-    BoolArray,
-    IntArray,
-    Problem,
-    SimplexProblem,
-    Unit,
-    Weights,
-)
-from calibrant.binning import Binning, Bins, Edges, FineGrid, locate
-from calibrant.binning.bins import SUMS, Partition, shown
+from calibrant._core.rows import BinaryProblem, BoolArray, IntArray, Problem, Unit, Weights
+from calibrant.binning.bins import SUMS, Binning, Bins, Edges, FineGrid, Partition, locate, shown
 from calibrant.notions import Binary, Notion
 from calibrant.sums.draws import CountArray, RowSample, Strata, is_upper
 
@@ -37,7 +27,7 @@ from calibrant.sums.draws import CountArray, RowSample, Strata, is_upper
 
 T = TypeVar("T")
 
-RowScore = Callable[[SimplexProblem], FloatArray]
+RowScore = Callable[[_rows.SimplexProblem], FloatArray]
 """One value a row, shape (n,), such as its log loss."""
 
 
@@ -251,7 +241,7 @@ class Sums(Record):
     @classmethod
     def of_no_rows(cls, plan: Plan) -> Sums:
         """Return the sums that change nothing."""
-        return cls(plan, 0, 0.0, EACH_A_ROW, 0, (), np.zeros((len(plan.scores), plan.powers)))
+        return cls(plan, 0, 0.0, _rows.EACH_A_ROW, 0, (), np.zeros((len(plan.scores), plan.powers)))
 
     def of(self, notion: Notion, binning: Binning) -> BinTable:
         """Return the bins of a notion's problems, cut by a binning; both as the plan asked for them, the notion decided."""
@@ -468,7 +458,7 @@ def rounded(one: BinnedProblem, of: Problem | None = None) -> BinaryProblem:
         share=one.share,
         name=one.name,
         classes=np.array([0, 1]) if of is None or of.classes.size != 2 else of.classes,
-        precision=DOUBLE if of is None else of.precision,
+        precision=_rows.DOUBLE if of is None else of.precision,
         cells=cells,
     )
 
