@@ -21,7 +21,7 @@ from calibrant._core.rows import Forecast, IntArray, Rows, SimplexProblem, Weigh
 from calibrant.binning import Binning, as_binning
 from calibrant.datasets import make_softmax_forecast
 from calibrant.metrics.estimate import NO_INTERVAL, Resampling, consistent_deviations, pvalue_of
-from calibrant.metrics.kinds import Function, Metric, as_metric, estimates, within
+from calibrant.metrics.kinds import Function, MeanOfRows, Metric, as_metric, estimates, within
 from calibrant.metrics.noise import Residuals, Setting
 from calibrant.notions import Notion
 from calibrant.sums.draws import Bootstrap, ConsistentLabels, Rng, as_rng
@@ -403,9 +403,16 @@ def median_width(
     resampling: Resampling,
     notion: str | Notion | None,
 ) -> float:
-    """Median width over data sets; infinite where most have no interval, as a slope of very few events."""
+    """Median width over data sets; infinite where most have no interval, as a slope of very few events.
+
+    Nor have losses that differ a little, where each row has its most probable class: what rules them has not occurred.
+    """
     widths = []
     for problem in problems:
+        no_miss = (problem.as_given.argmax(axis=1) == problem.label).all()
+        if no_miss and isinstance(metric, MeanOfRows) and np.ptp(metric.losses(problem)) > 0.0:
+            widths.append(np.inf)
+            continue
         if metric.draws_labels:
             found = estimates([metric], problem, binning, resampling, notion=notion)[metric.name]
         else:  # of a formula: to draw the bootstrap samples that others share would take ten times as long

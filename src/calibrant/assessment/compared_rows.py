@@ -117,6 +117,8 @@ def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = No
         checks.choice("every", every, get_args(Every))
         if whens.dtype.kind == "M":
             whens = whens.astype("datetime64[D]").astype(object)
+        elif whens.dtype == object:  # one time in two zones is equal to Python, and may be of two days
+            whens = whens.astype(str)
     found = np.unique(whens).tolist() if every is None else set(whens.tolist())
     must, hint = "times must have a value in each row", "Fill it, or leave these rows out"
     checks.require(NO_TIME.isdisjoint(map(str, found)), must, got="a missing one", hint=hint)

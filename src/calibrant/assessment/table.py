@@ -431,7 +431,7 @@ TOLERATED = 0.01
 """Share of certain rows that may be wrong: labels have errors."""
 
 LEAST = 5.0
-"""Events, and rows without the event, from which on the slope is tested: its law is one of many rows."""
+"""Events, rows without it, and misses (the sum of p (1 - p)) from which on the slope is tested: its law is one of many rows."""
 
 SYMMETRIC = 1e-3
 """Skewness up to which a sum is normal."""
@@ -589,10 +589,11 @@ class Slope(NamedTuple):
         held = np.flatnonzero(bins.weight > 0)
         held = held[(held >= certain) & (held < len(bins) - certain)]
         weight, events = bins.weight[held], np.clip(bins.outcome_sum[held], 0.0, bins.weight[held])
-        few = min(float(events.sum()), float((weight - events).sum())) * rows_per_weight
-        if few < LEAST or held.size < 2:
+        score = np.clip(bins.score_sum[held] / weight, 1e-12, 1.0 - 1e-12)
+        few = min(float(events.sum()), float((weight - events).sum()), float(weight @ (score * (1.0 - score))))
+        if few * rows_per_weight < LEAST or held.size < 2:
             return cls(math.nan)
-        fit = Recalibration(logit(np.clip(bins.score_sum[held] / weight, 1e-12, 1.0 - 1e-12)), weight, events)
+        fit = Recalibration(logit(score), weight, events)
         (intercept, slope), shift = fit.joint, expit(fit.in_the_large + fit.x)
         gain = 2.0 * rows_per_weight * (fit.largest - fit.largest_with_slope_one)
         recalibrated, error = events / weight, math.nan

@@ -491,8 +491,28 @@ class MeanOfRows(Metric):
         weights, difference = a.weights, self.losses(a) if b is None else self.row_differences(a, b)
         rows = weights.effective_rows
         mean = float(weights.values @ difference) / weights.total
-        variance = float(weights.of_variance @ (difference - mean) ** 2) / weights.total**2
-        return Difference(mean, float(np.sqrt(variance * rows / max(rows - 1.0, 1.0))), rows)
+        spread = float(weights.of_variance @ (difference - mean) ** 2) * rows / max(rows - 1.0, 1.0)
+        spread = spread if b is None else max(spread, self._spread_midway(as_simplex(a), as_simplex(b), spread))
+        return Difference(mean, float(np.sqrt(spread)) / weights.total, rows)
+
+    def _spread_midway(self, a: SimplexProblem, b: SimplexProblem, seen: float) -> float:
+        """Return the variance of the summed differences if the truth lay midway; 0 where the rows themselves tell it.
+
+        Midway is the mixture of both forecasts by which neither is better. A few rows that have not occurred, such as a rare
+        event, may make most of the variance there: then the rows tell too little of it. They do where there are many of them,
+        and where they vary by less than those rows allow.
+        """
+        if a.size * a.classes.size**2 > MOST_MIDWAY or not np.array_equal(a.label, b.label):
+            return 0.0
+        each, of_variance = self._by_class(a) - self._by_class(b), a.weights.of_variance
+        own, others = (a.weights.values @ np.vecdot(one.prob, each) for one in (a, b))
+        if not own * others < 0.0:  # neither, or an infinite one, is better by its own lights
+            return 0.0
+        truth = a.prob + own / (own - others) * (b.prob - a.prob)
+        spread = of_variance @ np.vecdot(truth, each**2)
+        of_rows = of_variance if a.weights.are_counts else of_variance**2
+        few = of_rows @ np.vecdot(truth, each**4) / spread**2  # one by the number of rows that make it
+        return float(spread) if few > 1.0 / FEW_MIDWAY and seen > spread * (1.0 - 2.0 * np.sqrt(few)) else 0.0
 
     def losses(self, problem: Problem) -> FloatArray:
         """Return the values of the rows."""
@@ -506,6 +526,13 @@ class MeanOfRows(Metric):
         difference = self.losses(a) - self.losses(b)
         difference[np.abs(difference) <= ALIKE] = 0.0
         return difference
+
+
+MOST_MIDWAY = 1 << 26
+"""Rows times squared classes up to which it is asked what the truth midway would do."""
+
+FEW_MIDWAY = 16.0
+"""Rows that make a variance, from which on the rows tell it to a quarter."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -181,9 +181,10 @@ def as_times(values: NDArray[Any]) -> NDArray[np.datetime64]:
     if values.dtype.kind == "M":
         found = values
     else:
-        listed = values.tolist()
-        known = {value: _time_of(value) for value in set(listed)}
-        found = np.array([known[value] for value in listed], dtype="datetime64[us]")
+        # Times that differ in `fold` alone, the hour that comes twice, are equal to Python.
+        listed = [(value, getattr(value, "fold", 0)) for value in values.tolist()]
+        known = {pair: _time_of(pair[0]) for pair in set(listed)}
+        found = np.array([known[pair] for pair in listed], dtype="datetime64[us]")
     missing = np.isnat(found)
     must = "at must be a time in each row"
     require(not missing.any(), must, got="a missing one", hint="Leave these rows out, or date them")

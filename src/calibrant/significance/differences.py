@@ -389,9 +389,12 @@ def paired_result_of(
             drawn = _swapped(measured, a, b, n_resamples, generator)
         size = difference_of(measured, a, b, level, n_resamples, generator)
         swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
+        pvalue = _pvalue(size.difference, drawn, alternative)
+        if measured.has_sums:  # signs are even odds only if differences are symmetric: the interval must exclude 0 too
+            pvalue = max(pvalue, _students(size, a.weights, alternative))
         found = {
             "statistic": size.difference,
-            "pvalue": _pvalue(size.difference, drawn, alternative),
+            "pvalue": pvalue,
             "null": Draws(f"{n_resamples} random swaps of the forecasts", drawn),
             "assumptions": (result.OUTSIDE, result.INDEPENDENT, swap),
         }
@@ -467,6 +470,17 @@ def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> fl
         statistic, drawn = -statistic, -drawn
     slack = result.TIE * float(np.abs(drawn).max(initial=abs(statistic)))
     return (1.0 + float(np.sum(drawn >= statistic - slack))) / (1.0 + drawn.size)
+
+
+def _students(size: PairedDifference, weights: Weights, alternative: Alternative) -> float:
+    """Return the p-value of a mean difference by the law of its interval."""
+    if size.standard_error <= ROUNDING * abs(size.difference):
+        return 0.0
+    t = size.difference / size.standard_error
+    t = {"greater": -t, "less": t, "two-sided": -abs(t)}[alternative]
+    return min(
+        1.0, (1.0 + (alternative == "two-sided")) * float(special.stdtr(max(weights.effective_rows - 1.0, 1.0), t))
+    )
 
 
 # Squared errors without their bias

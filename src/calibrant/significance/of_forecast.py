@@ -732,7 +732,7 @@ def cox_test(
 
     Of 50 rows the chi-squared law rejects 7 % of calibrated forecasts at a level of 5 %, and 9 % where half of the
     probabilities are below 0.02 or above 0.98; of 1000 such rows, and of 200 with usual scores, 4 to 5 %
-    (docs/size-and-power.md).
+    (docs/size-and-power.md). It rejects more where fewer than five misses, the sum of p (1 - p), are expected.
 
     Where scores separate the classes, or only one class occurred, the likelihood of the recalibration is the limit that it
     approaches. With equal scores the slope is not identified: ``"both"`` has 1 degree of freedom then, and ``"slope"`` none,
