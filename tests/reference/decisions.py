@@ -55,6 +55,17 @@ def net_benefit(score, label, weight, threshold):
     return (found - fp * threshold / (1 - threshold)) / sum(weight)
 
 
+def error_midway(one, other, label, weight, t, are_counts):
+    """Standard error of the gain if the event has the probability t where only one acts: 0 where many rows tell it."""
+    rows = [(w, y) for a, b, y, w in zip(one, other, label, weight, strict=True) if (a >= t) != (b >= t)]
+    gains = {1: 1.0, 0: -t / (1 - t)}
+    expected = {k: t * gains[1] ** k + (1 - t) * gains[0] ** k for k in (2, 4)}
+    spread = sum((w if are_counts else w * w) * expected[2] for w, _ in rows)
+    seen = sum((w if are_counts else w * w) * gains[int(y)] ** 2 for w, y in rows)
+    few = sum((w if are_counts else w**4) * expected[4] for w, _ in rows) / spread**2 if rows else 0.0
+    return math.sqrt(spread) / sum(weight) if few > 1 / 16 and seen > spread * (1 - 2 * math.sqrt(few)) else 0.0
+
+
 def isotonic_scores(score, label, weight):
     distinct, values = isotonic.fit(score, label, weight)
     return [isotonic.step(distinct, values, s) for s in score]

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import paired as reference
-from strategies import uniform_rows
+from scipy.stats import binom
+from strategies import columns, uniform_rows
 
 from calibrant import compare, equivalence_test, log_loss, paired_test
 from calibrant._core.border import as_problem
@@ -139,6 +140,35 @@ def test_a_metric_with_an_ideal_is_compared_by_the_distance_from_it():
 
 
 # The difference and its interval
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.7])
+@given(rows=columns(), power=st.sampled_from([0.3, 0.9, 3.0]))
+def test_the_error_of_a_mean_is_that_of_the_rows_or_of_the_truth_midway(unit, rows, power):
+    label, p, weight = (np.append(*pair) for pair in zip(rows, ([0, 1], [0.02, 0.3], [1.0, 2.0]), strict=True))
+    q, counted = p**power, unit * weight
+    found = paired_difference(label, p, q, metric="mean-brier", sample_weight=counted).standard_error
+    expected = reference.error_of_mean(p, q, label.astype(int), counted, lambda s, y: (y - s) ** 2, unit == 1.0)
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["nll", "mean-brier"])
+def test_a_rare_event_that_did_not_occur_does_not_show_the_worse_forecast_to_be_better(metric):
+    """A is the truth, and B a third of it: of 100 rows B was shown to be better in 34 % of samples."""
+    p, better, covered = np.linspace(0.005, 0.015, 100), 0, 0
+    loss = {
+        "nll": lambda q: -p * np.log(q) - (1 - p) * np.log1p(-q),
+        "mean-brier": lambda q: p * (1 - q) ** 2 + (1 - p) * q**2,
+    }
+    truth = np.mean(loss[metric](p) - loss[metric](p / 3))
+    for seed in range(60):
+        y = np.random.default_rng(seed).random(100) < p
+        found = paired_test(y, p, p / 3, metric=metric, n_resamples=199, rng=seed)
+        better += found.pvalue <= 0.05 and found.difference > 0
+        covered += found.lower <= truth <= found.upper
+        assert (found.pvalue > 0.05) or not found.lower <= 0.0 <= found.upper
+    assert better <= binom.ppf(0.999, 60, 0.025)
+    assert covered >= binom.ppf(0.001, 60, 0.95)
 
 
 def over_confident(rng, n):

@@ -431,7 +431,7 @@ TOLERATED = 0.01
 """Share of certain rows that may be wrong: labels have errors."""
 
 LEAST = 5.0
-"""Events, rows without it, and misses (the sum of p (1 - p)) from which on the slope is tested: its law is one of many rows."""
+"""Events, rows without it, and misses seen or expected, from which on the slope is tested: its law is one of many rows."""
 
 SYMMETRIC = 1e-3
 """Skewness up to which a sum is normal."""
@@ -590,7 +590,8 @@ class Slope(NamedTuple):
         held = held[(held >= certain) & (held < len(bins) - certain)]
         weight, events = bins.weight[held], np.clip(bins.outcome_sum[held], 0.0, bins.weight[held])
         score = np.clip(bins.score_sum[held] / weight, 1e-12, 1.0 - 1e-12)
-        few = min(float(events.sum()), float((weight - events).sum()), float(weight @ (score * (1.0 - score))))
+        misses = np.where(score < 0.5, events, weight - events).sum()
+        few = min(events.sum(), (weight - events).sum(), max(misses, weight @ (score * (1.0 - score))))
         if few * rows_per_weight < LEAST or held.size < 2:
             return cls(math.nan)
         fit = Recalibration(logit(score), weight, events)

@@ -19,6 +19,7 @@ from calibrant._core.rows import BinaryProblem, IntArray, Weights
 from calibrant.binning.bins import Ordered
 from calibrant.decisions.thresholds import as_places, errors_at, events_of, in_precision, named_events, panel_named
 from calibrant.fit.isotonic import base_rate, isotonic_fit
+from calibrant.metrics.kinds import FEW_MIDWAY
 from calibrant.notions import Notion, event_of
 from calibrant.sums.draws import Bootstrap, Rng, as_rng, require_drawable
 
@@ -340,7 +341,8 @@ def decision_curve(
 
     All forecasts are resampled with the same rows, so that the interval of the gain is that of a paired difference. Where it
     lies above zero the forecast is better than the first, however much the two intervals overlap. Intervals are percentiles,
-    at each threshold by itself.
+    at each threshold by itself. That of the gain is at least as wide as if neither were better, where so few events make it
+    that they may not have occurred.
 
     References
     ----------
@@ -372,8 +374,18 @@ def decision_curve(
     for name, (value, draws) in found.items():
         # Without resamples the quantiles of a single NaN are NaN.
         lower, upper = np.quantile(draws, [level / 2.0, 1.0 - level / 2.0], axis=0)
-        gain_lower, gain_upper = np.quantile(draws - base_draws, [level / 2.0, 1.0 - level / 2.0], axis=0)
-        panels.append(ForecastBenefit(name, value, lower, upper, value - base, gain_lower, gain_upper))
+        gain, (gain_lower, gain_upper) = (
+            value - base,
+            np.quantile(draws - base_draws, [level / 2.0, 1.0 - level / 2.0], axis=0),
+        )
+        far = (
+            special.ndtri(1.0 - level / 2.0) * _error_midway(problems[name], first, at) if n_resamples else np.zeros(1)
+        )
+        gain_lower, gain_upper = (
+            np.where(far > 0.0, np.minimum(gain_lower, gain - far), gain_lower),
+            np.where(far > 0.0, np.maximum(gain_upper, gain + far), gain_upper),
+        )
+        panels.append(ForecastBenefit(name, value, lower, upper, gain, gain_lower, gain_upper))
     rate = float(first.weight @ first.outcome / first.weight.sum())
     return DecisionCurve(tuple(panels), at, rate - (1.0 - rate) * at / (1.0 - at), rate, level, n_resamples)
 
@@ -399,6 +411,29 @@ def _benefits(
         return value, np.full((1, threshold.size), np.nan)
     moved, moved_total = map(bootstrap.moved, benefits(problem.weight * bootstrap.step))
     return value, ratio(benefit + moved, (total + moved_total)[:, None], otherwise=0.0)
+
+
+def _error_midway(one: BinaryProblem, other: BinaryProblem, threshold: FloatArray) -> FloatArray:
+    """Return the standard error of the gain if neither forecast were better, shape (k,); 0 where the rows themselves tell it.
+
+    Then the event has the probability t in the rows that only one of them acts in. If few events make the variance there, they
+    may not have occurred, as in `metrics.kinds`.
+    """
+    reached = [np.searchsorted(in_precision(threshold, of), of.score, side="right") for of in (one, other)]
+    low, high, odds = np.minimum(*reached), np.maximum(*reached), threshold / (1.0 - threshold)
+
+    def over(weight: FloatArray) -> FloatArray:
+        """Sum over the rows that one acts in at a threshold, and the other does not."""
+        begun, ended = (np.bincount(place, weight, threshold.size + 1) for place in (low, high))
+        return np.asarray(np.maximum((begun - ended).cumsum()[:-1], 0.0))
+
+    weight, weights = one.weights.of_variance, one.weights
+    rows, events = over(weight), over(weight * one.outcome)
+    spread, seen = rows * odds, events + (rows - events) * odds**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        few = over(weight if weights.are_counts else weight**2) * (threshold + threshold * odds**3) / spread**2
+        is_few = (few > 1.0 / FEW_MIDWAY) & (seen > spread * (1.0 - 2.0 * np.sqrt(few)))
+    return np.asarray(np.where(is_few, np.sqrt(spread), 0.0) / weights.total)
 
 
 # The plot of decision curves

@@ -490,8 +490,8 @@ class MeanOfRows(Metric):
         """Return the mean difference of the rows, whose standard error needs no draws."""
         weights, difference = a.weights, self.losses(a) if b is None else self.row_differences(a, b)
         rows = weights.effective_rows
-        mean = float(weights.values @ difference) / weights.total
-        spread = float(weights.of_variance @ (difference - mean) ** 2) * rows / max(rows - 1.0, 1.0)
+        mean = float((weights.values * difference).sum()) / weights.total  # @ hangs on where arrays begin in memory
+        spread = float((weights.of_variance * (difference - mean) ** 2).sum()) * rows / max(rows - 1.0, 1.0)
         spread = spread if b is None else max(spread, self._spread_midway(as_simplex(a), as_simplex(b), spread))
         return Difference(mean, float(np.sqrt(spread)) / weights.total, rows)
 
@@ -504,14 +504,14 @@ class MeanOfRows(Metric):
         """
         if a.size * a.classes.size**2 > MOST_MIDWAY or not np.array_equal(a.label, b.label):
             return 0.0
-        each, of_variance = self._by_class(a) - self._by_class(b), a.weights.of_variance
-        own, others = (a.weights.values @ np.vecdot(one.prob, each) for one in (a, b))
+        each, weights = self._by_class(a) - self._by_class(b), a.weights
+        own, others = ((weights.values * (one.prob * each).sum(axis=1)).sum() for one in (a, b))
         if not own * others < 0.0:  # neither, or an infinite one, is better by its own lights
             return 0.0
-        truth = a.prob + own / (own - others) * (b.prob - a.prob)
-        spread = of_variance @ np.vecdot(truth, each**2)
-        of_rows = of_variance if a.weights.are_counts else of_variance**2
-        few = of_rows @ np.vecdot(truth, each**4) / spread**2  # one by the number of rows that make it
+        truth, of_variance = a.prob + own / (own - others) * (b.prob - a.prob), weights.of_variance
+        spread = (of_variance * (truth * each**2).sum(axis=1)).sum()
+        of_rows = of_variance if weights.are_counts else of_variance**2
+        few = (of_rows * (truth * each**4).sum(axis=1)).sum() / spread**2  # one by the number of rows that make it
         return float(spread) if few > 1.0 / FEW_MIDWAY and seen > spread * (1.0 - 2.0 * np.sqrt(few)) else 0.0
 
     def losses(self, problem: Problem) -> FloatArray:

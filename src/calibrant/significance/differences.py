@@ -107,11 +107,13 @@ def paired_difference(
 
     Notes
     -----
-    Of a mean over rows, such as ``"nll"``, the interval is Student's for the differences of rows; of ``"debiased-ece"`` it is
-    normal for the difference of the squared errors, with the standard error of the jackknife; of any other metric it is normal
-    with the standard error of the bootstrap, in which both forecasts of a row move together. A plug-in error such as
-    ``"ece"`` is biased upwards, more so where the forecast is calibrated: its interval is for the expected difference on as
-    many new rows. docs/size-and-power.md has how often the intervals cover.
+    Of a mean over rows, such as ``"nll"``, the interval is Student's for the differences of rows. Where few rows make most of
+    the variance, such as a rare event that may not have occurred, it is at least as wide as if the truth were the mixture of
+    both forecasts by which neither is better. Of ``"debiased-ece"`` it is normal for the difference of the squared errors,
+    with the standard error of the jackknife; of any other metric it is normal with the standard error of the bootstrap, in
+    which both forecasts of a row move together. A plug-in error such as ``"ece"`` is biased upwards, more so where the
+    forecast is calibrated: its interval is for the expected difference on as many new rows. docs/size-and-power.md has how
+    often the intervals cover.
 
     Whole weights are numbers of equal rows, which are drawn one by one; with other weights a row is drawn with its weight.
 
@@ -339,9 +341,9 @@ def paired_test(
     where both are calibrated: the test is then conservative.
 
     A score that is a mean over rows (``"nll"``, ``"brier"``) : the difference of each row changes its sign at random. The
-    null hypothesis is a mean difference of zero, tested exactly if differences are symmetric about it and else for many
-    rows. A proper score measures refinement together with calibration: the forecast with the better score may be the worse
-    calibrated.
+    null hypothesis is a mean difference of zero, tested exactly if differences are symmetric about it and else for many rows;
+    since they need not be, the p-value is no less than that of the interval of `paired_difference`. A proper score measures
+    refinement together with calibration: the forecast with the better score may be the worse calibrated.
 
     Any other metric : the two forecasts of each row are swapped at random. The null hypothesis is that swapping changes
     nothing at all, which is more than equal errors: two calibrated forecasts, one sharper than the other, are found

@@ -781,7 +781,13 @@ ROUNDED_GAIN = 1e-14
 
 @declare("test", "spiegelhalter", symbol="Z", source="Spiegelhalter 1986")
 def spiegelhalter_test(
-    y_true: YTrue, y_prob: YProb = None, *, notion: NotionLike = None, **data: Unpack[DataOptions]
+    y_true: YTrue,
+    y_prob: YProb = None,
+    *,
+    notion: NotionLike = None,
+    n_resamples: int | None = None,
+    rng: Rng = 0,
+    **data: Unpack[DataOptions],
 ) -> TestResult:
     """Test whether the Brier score equals its expected value under calibration (Spiegelhalter's Z).
 
@@ -794,6 +800,10 @@ def spiegelhalter_test(
     notion : str or Notion, optional
         Whose Brier score: by default that of the event of two classes (``"binary"``), and of the top label of more
         (``"confidence"``). ``"class-wise"`` takes the whole Brier score, summed over classes.
+    n_resamples : int, optional
+        Draw so many label sets from the forecast in place of the law for many rows: exact for any number of rows.
+    rng : numpy.random.Generator, int or None, default=0
+        Source of randomness of the draws.
     **data : DataOptions
         ``sample_weight``, ``labels``, ``pos_label``, ``y_pred``, ``input`` and ``rows``: see `DataOptions`.
 
@@ -826,7 +836,8 @@ def spiegelhalter_test(
     >>> spiegelhalter_test([0, 1, 1, 0] * 25, [0.2, 0.9, 0.7, 0.3] * 25)
     TestResult(Spiegelhalter: statistic=-5.15122, pvalue<=0.001)
     """
-    problem = as_problem(y_true, y_prob, **data)
+    n_draws = 0 if n_resamples is None else resamples(n_resamples, hint="1000 is usual")
+    problem = as_problem(y_true, y_prob, all_rows="drawing labels" * (n_draws > 0), **data)
     chosen, law = as_notion(notion, problem), _result.standard_normal()
     excess, variance = added(problem, lambda rows: _excess(rows, chosen), "Spiegelhalter's Z").tolist()
     if variance > 0:
@@ -837,20 +848,34 @@ def spiegelhalter_test(
             "the Brier score must have some variance under calibration; every probability is 0, 1/2 or 1. "
             f"z is set to {z:g}. Use hosmer_lemeshow_test, which counts events."
         )
-    assumed = (*as_simplex(problem).weights.assumptions, "There are enough rows for a sum to be normal.")
-    pvalue, words = float(2.0 * law.sf(abs(z))), hypothesis_of(problem, chosen)
+    simplex, words = as_simplex(problem), hypothesis_of(problem, chosen)
+    if n_draws and variance > 0:
+        gain, each, sums = _gains(simplex.prob, chosen), np.arange(simplex.size), []
+        for draw in draws.labels_of(simplex, n_draws, as_rng(rng)):
+            rows, label, weight = draws.drawn_rows(simplex, draw)
+            sums.append(weight @ gain[each[rows], label] / np.sqrt(variance))
+        null = label_draws(np.array(sums))
+        pvalue = min(1.0, 2.0 * min(float(null.sf(z)), float(label_draws(-null.values).sf(-z))))
+        return result_of("Spiegelhalter", z, null, words, pvalue=pvalue, alternative="two-sided")
+    assumed = (*simplex.weights.assumptions, "There are enough rows for a sum to be normal.")
+    pvalue = float(2.0 * law.sf(abs(z)))
     return result_of("Spiegelhalter", z, law, words, *assumed, pvalue=pvalue, alternative="two-sided")
+
+
+def _gains(prob: FloatArray, notion: Notion) -> FloatArray:
+    """Return half of what each label adds to the notion's Brier score beyond what is expected, shape (n, K)."""
+    slope = np.zeros(prob.shape)
+    for one in notion.parts(prob):
+        one.put(slope, 1.0 - 2.0 * one.scores(prob))
+    gain = slope - np.einsum("ij,ij->i", prob, slope)[:, None]
+    return np.where(np.abs(gain) > ROUNDED_GAIN, gain, 0.0)
 
 
 def _excess(problem: Problem, notion: Notion) -> FloatArray:
     """Return half of what the notion's Brier score, summed, exceeds its expectation by, and its variance, shape (2,)."""
     sums = np.zeros(2)
     for part in map(as_simplex, in_blocks(as_simplex(problem))):
-        prob, slope = part.prob, np.zeros(part.prob.shape)
-        for one in notion.parts(prob):
-            one.put(slope, 1.0 - 2.0 * one.scores(prob))
-        gain = slope - np.einsum("ij,ij->i", prob, slope)[:, None]
-        gain = np.where(np.abs(gain) > ROUNDED_GAIN, gain, 0.0)
+        prob, gain = part.prob, _gains(part.prob, notion)
         sums[0] += part.weight @ gain[np.arange(part.size), part.label]
         sums[1] += part.weights.of_variance @ np.einsum("ij,ij,ij->i", prob, gain, gain)
     return sums

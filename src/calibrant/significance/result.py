@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
@@ -16,7 +16,7 @@ from scipy import special
 from calibrant import drawing
 from calibrant._core.arrays import ArrayLike, FloatArray, NDArray
 from calibrant._core.border import DataOptions, as_labels, as_problem
-from calibrant._core.checks import choice, refuse, require
+from calibrant._core.checks import choice, refuse, require, warn
 from calibrant._core.result import DrawnResult, Picture, Record, Result, Table, shown_pvalue, under
 from calibrant._core.rows import Approximate, BinaryProblem, BoolArray, Problem
 from calibrant.metrics.kinds import YProb
@@ -478,7 +478,7 @@ def by_class(
     problem = as_problem(y_true, y_prob, all_rows="a test of each class", **data)
     parts = [part for part in as_notion(notion, problem, of_many="class-wise").split(problem) if part.size > 0]
     results = [_of_event(_of_column(test, part, part.outcome), part.name) for part in parts]
-    return _adjusted([part.name for part in parts], results, method)
+    return _adjusted({part.name: part for part in parts}, results, method)
 
 
 def _of_event(result: TestResult, event: str) -> TestResult:
@@ -557,7 +557,7 @@ def by_group(
     require(len(group) == problem.size, must, got=came, hint="Pass one group a row")
     names = np.unique(group)
     results = [_tested(test, problem, group == name) for name in names]
-    return _adjusted([str(name) for name in names.tolist()], results, method)
+    return _adjusted({str(name): problem.at(group == name) for name in names.tolist()}, results, method)
 
 
 def adjusted_pvalues(pvalues: FloatArray, method: Method) -> FloatArray:
@@ -583,9 +583,27 @@ def shown_adjusted(
     return shown_pvalue(adjusted, adjusted if at_floor else None, digits, name=name)
 
 
-def _adjusted(names: list[str], results: list[TestResult], method: Method) -> MultipleTests:
+FEWEST_MISSES = 10.0
+"""Misses, the sum of p (1 - p), below which a law for many rows does not hold as far out as many tests look."""
+
+
+def _adjusted(parts: Mapping[str, Problem], results: list[TestResult], method: Method) -> MultipleTests:
+    """Adjust the p-values of tests of some parts, and warn of laws of many rows where there are few."""
+    by_law = [part for part, found in zip(parts.values(), results, strict=True) if isinstance(found.null, KnownLaw)]
+    if few := sum(_misses(part) < FEWEST_MISSES for part in by_law) * (len(parts) > 1):
+        warn(
+            f"{few} of {len(parts)} tests are of fewer than {FEWEST_MISSES:g} expected misses, the sum of p (1 - p), and by a "
+            "law for many rows: their small p-values are too small. Pass a test that draws labels, such as "
+            f"functools.partial(spiegelhalter_test, n_resamples={max(1000, 100 * len(parts))})."
+        )
     pvalues = np.array([result.pvalue for result in results])
-    return MultipleTests(tuple(names), tuple(results), adjusted_pvalues(pvalues, method), method)
+    return MultipleTests(tuple(parts), tuple(results), adjusted_pvalues(pvalues, method), method)
+
+
+def _misses(problem: Problem) -> float:
+    """Return how many rows are expected not to have the event, or the predicted class, or to have it where it is not likely."""
+    p = problem.score if isinstance(problem, BinaryProblem) else problem.forecast.prob.max(axis=1)
+    return float(problem.weight @ (p * (1.0 - p))) * problem.weights.effective_rows_per_weight
 
 
 def _tested(test: Test, problem: Problem, rows: BoolArray) -> TestResult:
