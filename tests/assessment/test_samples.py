@@ -198,6 +198,10 @@ def test_periods_are_those_of_the_calendar_in_the_order_of_time(every, name):
         lambda when: [f"{day}T23:30:00Z" for day in when],
         lambda when: [datetime.datetime.combine(day, datetime.time(12)) for day in when.astype(object)],
         lambda when: when.astype(object),
+        lambda when: [
+            datetime.datetime.fromisoformat(f"{day}T00:30+02:00" if i % 2 else f"{day}T22:30+00:00")  # of one time
+            for i, day in enumerate(when)
+        ],
     ],
 )
 def test_dates_may_be_written_in_several_ways(written):
@@ -210,6 +214,8 @@ def test_labels_are_periods_in_sorted_order_and_dates_are_days():
     y, p, when = dated()
     release = np.where(when < np.datetime64("2024-02-01"), "v1", "v2")[::-1]
     assert [one.name for one in compare(y, p, times=release).candidates] == ["v1", "v2"]
+    release = np.where(release == "v1", "v9", "v10")
+    assert [one.name for one in compare(y, p, times=release).candidates] == ["v9", "v10"]
     assert len(compare(y, p, times=np.arange(y.size) % 500).candidates) == 500
     for numbers in ((whole := np.arange(y.size) % 11), whole.astype(object)):
         assert [one.name for one in compare(y, p, times=numbers).candidates] == [str(number) for number in range(11)]
@@ -263,6 +269,13 @@ NO_TIME = "times must have a value in each row; got a missing one"
         (np.arange(600) % 2, "months", "Did you mean 'month'"),
         (["2024", None] * 300, None, NO_TIME),
         (["2024", ""] * 300, None, NO_TIME),
+        (
+            ["12.01.2026", "03.02.2026 8:00"] * 300,
+            None,
+            "times must be dates from the year on.*; got '03.02.2026 8:00'",
+        ),
+        (["Apr 2026", "may"] * 300, None, "times must be dates from the year on.* Write them as 2026-01-12"),
+        (["Q1 2026", "Q2 2025"] * 300, None, "times must be dates from the year on"),
         ([["2024-01-01"]] * 600, "month", r"times must have one value for each row; got shape \(600, 1\)"),
     ],
 )

@@ -35,6 +35,10 @@ def constant(rng, predicted, rate, n=2000):
     return {"y_true": rng.random(n) < rate, "y_prob": np.full(n, predicted), "labels": [0, 1]}
 
 
+def with_labels(rng, p):
+    return {"y_true": (rng.random(p.size) < p).astype(int), "y_prob": p, "labels": [0, 1]}
+
+
 def one_class(rng, n=200):
     """No event, of which a calibrated forecast of this kind has 3 on average."""
     return {"y_true": np.zeros(n, dtype=int), "y_prob": 0.03 * rng.random(n), "labels": [0, 1]}
@@ -93,6 +97,7 @@ TRUTHS = {
     "waves": (lambda rng: rates(rng, lambda p: p + 0.7 * p * (1 - p) * np.cos(6 * np.pi * p)), ("other",)),
     "178 stated 100s": (calibrated_but_178, ("too high",)),
     "counts": (weighted, ("too low",)),
+    "certain and calibrated": (lambda rng: with_labels(rng, rng.beta(0.02, 0.02, 200)), NONE),
     "classes, calibrated": (classes, NONE),
     "logits, calibrated": (lambda rng: classes(rng, input="logit"), NONE),
     "100 classes, calibrated": (lambda rng: classes(rng, k=100), NONE),
@@ -141,7 +146,14 @@ def test_the_verdict_is_that_of_the_truth(name):
 @pytest.mark.deep
 @pytest.mark.parametrize(
     "name",
-    ["calibrated", "rare and calibrated", "classes, calibrated", "class-wise, calibrated", "flattened, calibrated"],
+    [
+        "calibrated",
+        "rare and calibrated",
+        "certain and calibrated",
+        "classes, calibrated",
+        "class-wise, calibrated",
+        "flattened, calibrated",
+    ],
 )
 def test_a_calibrated_forecast_is_called_wrong_in_at_most_one_sample_of_twenty_and_in_some(name):
     n = 600

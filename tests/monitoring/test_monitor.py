@@ -5,6 +5,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -187,6 +188,8 @@ def test_windows_of_time_begin_at_midnight_of_utc_and_weeks_on_monday():
     assert as_windows("1d").name(as_windows("1d").keys(noon, 1, 0)[0]) == "2026-11-23"
     assert as_windows("1w").name(as_windows("1w").keys("2026-11-29T23:59", 1, 0)[0]) == "2026-11-23"
     assert as_windows("6h").name(as_windows("6h").keys("2026-11-23T13:00Z", 1, 0)[0]) == "2026-11-23T12:00"
+    again = [datetime(2026, 10, 25, hour, 30, tzinfo=UTC).astimezone(ZoneInfo("Europe/Berlin")) for hour in (0, 1)]
+    assert np.diff(as_windows("1h").keys(again, 2, 0)) == [1]  # both are 2:30 there, and equal to Python
     assert as_windows("15min").name(as_windows("15min").keys("1969-12-31T23:50", 1, 0)[0]) == "1969-12-31T23:45"
 
 

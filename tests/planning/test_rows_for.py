@@ -196,6 +196,13 @@ def test_an_interval_without_width_needs_the_fewest_rows():
     assert cb.rows_for(width=0.05, y_prob=[0.0, 1.0]).rows > 50  # that all of 50 were right leaves an error possible
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("metric", "width", "rate", "rows"), [("nll", 0.05, 0.005, 689), ("brier", 0.01, 0.01, 1330)])
+def test_data_sets_without_a_rare_event_do_not_say_that_few_rows_do(metric, width, rate, rows, seed):
+    """``rows`` by the variance of the loss, of probabilities as they are assumed: of 50 rows three in four have no event."""
+    assert 0.85 < cb.rows_for(width=width, metric=metric, event_rate=rate, rng=seed).rows / rows < 1.15
+
+
 @pytest.mark.parametrize("question", [{"detect": 0.1}, {"width": 0.1, "metric": "brier"}])
 def test_a_whole_weight_of_a_pilot_is_a_number_of_equal_rows(question):
     rng = np.random.default_rng(3)

@@ -1,7 +1,8 @@
 """Parameters as people pass them: words, numbers, errors of four parts; the one warning, progress, scores of one event."""
 
+import re
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
@@ -296,6 +297,29 @@ def _limits(least: float, most: float, above: float, below: float) -> str:
         if np.isfinite(limit)
     ]
     return f", {' and '.join(limits)}" if limits else ""
+
+
+# Names of periods, which are in order by what is written
+
+
+MONTHS = "jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?"
+
+OUT_OF_ORDER = re.compile(
+    rf"(\d\d?[./-])?\d\d?[./-]\d{{4}}.*|\d\d?/\d\d?/\d\d|({MONTHS})\W*\d*|q[1-4]\W*\d+", re.IGNORECASE
+)
+"""Dates from the day, the month or the quarter on, which are sorted by these before the year."""
+
+
+def in_order(name: str) -> list[tuple[int, int, str]]:
+    """Return what names are sorted by: numbers in them count as numbers, so that day_9 stands before day_10."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name)]
+
+
+def require_order(what: str, words: Collection[str]) -> None:
+    """Refuse dates whose order as words is not that of time."""
+    if words and all(map(OUT_OF_ORDER.fullmatch, words)):
+        must = f"{what} must be dates from the year on, or words in the order of time"
+        refuse(must, value=min(words), hint="Write them as 2026-01-12, 2026-01 or 2026-Q1")
 
 
 # Arrays, lists and data frames as finite numbers, or refused. Messages are in four parts, as in `_core/border.py`

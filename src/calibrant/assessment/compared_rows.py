@@ -126,6 +126,9 @@ def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = No
     of_rows = groups_of({"": [names[when] for when in whens.tolist()]}, problem, sample_weight, "times")[:, 0]
     counted = set(of_rows.tolist())
     distinct = [name for name in (sorted(set(names.values())) if every else names.values()) if name in counted]
+    if whens.dtype.kind == "U" and not every:
+        checks.require_order("times", distinct)
+        distinct.sort(key=checks.in_order)
     got = f"{len(distinct)}, such as {' and '.join(dict.fromkeys([distinct[0], distinct[-1]]))}"
     longer, shorter = (
         "Cut dates with every='month', or name longer ones",

@@ -16,14 +16,14 @@ import numpy as np
 
 from calibrant._core.arrays import as_double
 from calibrant._core.border import as_problem
-from calibrant._core.checks import refuse, require
+from calibrant._core.checks import in_order, refuse, require
 from calibrant._core.checksum import checksum_of
 from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_named
 from calibrant.interop import writing
 from calibrant.interop.columns import MISSING, FileTable, Values
 from calibrant.interop.readers import require_found
 from calibrant.interop.tables import choose_columns, forecast_in, read_table, write_rows
-from calibrant.monitoring.monitor import Monitor, MonitorTable, in_order, of_a_state, options_of
+from calibrant.monitoring.monitor import Monitor, MonitorTable, of_a_state, options_of
 
 # The files that are watched
 

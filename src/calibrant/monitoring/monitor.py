@@ -20,7 +20,18 @@ import numpy as np
 from calibrant import drawing
 from calibrant._core.arrays import ArrayLike, FloatArray, NDArray
 from calibrant._core.border import Input, as_problem
-from calibrant._core.checks import are_words, as_level, fraction, refuse, require, resamples, warn, whole
+from calibrant._core.checks import (
+    are_words,
+    as_level,
+    fraction,
+    in_order,
+    refuse,
+    require,
+    require_order,
+    resamples,
+    warn,
+    whole,
+)
 from calibrant._core.checksum import checksum_of
 from calibrant._core.result import DrawnResult, Picture, Table, in_columns
 from calibrant._core.rows import BoolArray, InBatches, IntArray, Problem, Rows, SimplexProblem
@@ -70,11 +81,6 @@ DURATION = re.compile(rf"([1-9][0-9]{{0,5}})\s*({'|'.join(SECONDS)})")
 
 MONDAY = 4 * SECONDS["d"]
 """Seconds from the beginning of 1970, a Thursday, to the first Monday: weeks begin then."""
-
-
-def in_order(name: str) -> list[tuple[int, int, str]]:
-    """Return what names are sorted by: numbers in them count as numbers, so that day_9 stands before day_10."""
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name)]
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,11 @@ class Named:
         fits = np.isfinite(found).all() if found.dtype.kind in "iuf" else are_words(listed)
         must, kinds = "at must be numbers, dates or words, one kind of them", {(type(k), k == k): k for k in listed}
         require(fits, must, got=f"{list(kinds.values())}", hint="Name each window by a number, a date or a word")
-        return found if found.dtype.kind in "iuf" else np.array([str(key) for key in listed])
+        if found.dtype.kind in "iuf":
+            return found
+        words = np.array([str(key) for key in listed])
+        require_order("at", set(words.tolist()))
+        return words
 
     def name(self, key: Key) -> str:
         """Return the name as text, that of 1.0 as that of 1: they are one window."""
