@@ -324,6 +324,17 @@ def test_an_alarm_that_a_run_without_the_gate_found_is_new_to_the_gate(run):
     run.out("days", *STATE, "--fail-on-alarm")
 
 
+def test_an_alarm_that_a_run_could_not_tell_of_is_new_to_the_next_though_that_has_another_file(run, monkeypatch):
+    def full(_):
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("calibrant.cli.watch.json_of", full)
+        assert run("days", *STATE, "--fail-on-alarm", "--json")[0] == 2
+    write_table("days/day_13.csv", {"y": Y[0], "p": P[0], "day": np.full(N, "2026-11-13"), "country": np.full(N, "A")})
+    assert run("days", *STATE, "--fail-on-alarm")[0] == 1
+
+
 @pytest.mark.first(1)
 @pytest.mark.parametrize(("ends_at", "windows"), [(2, 2), (1, 1)])
 def test_a_run_that_was_killed_leaves_the_state_of_the_run_before_or_its_own(run, ends_at, windows):

@@ -172,10 +172,18 @@ class Watch:
                 raise ValueError(f"{must}. Nothing was written; run again.")
             with writing.whole_file(self.path, force=self.before is not None) as beside:
                 beside.write_text(text, encoding="utf-8")
+        self.before = text.encode()
 
     def fails_for(self, group: str, test: str) -> bool:
         """Return whether the gate fails for an alarm: on its first run, and again while no other file is read."""
-        return self.reported.setdefault(group, {}).setdefault(test, len(self.known)) == len(self.known)
+        return self.reported.get(group, {}).get(test, len(self.known)) == len(self.known)
+
+    def told(self, alarms: list[tuple[str, str]]) -> None:
+        """Note which alarms the gate has failed for, when all has been written that tells of them."""
+        if any(test not in self.reported.get(group, {}) for group, test in alarms):
+            for group, test in alarms:
+                self.reported.setdefault(group, {}).setdefault(test, len(self.known))
+            self.write()
 
     # Files are added
 
@@ -352,6 +360,9 @@ def run_monitor(arguments: Namespace) -> int:
     elif failing:
         many = f"{len(failing)} {'alarm' if len(failing) == 1 else 'alarms'}"
         print(f"{many} of an earlier run, none is new", file=sys.stderr)
+    if failing:
+        sys.stdout.flush()
+        watch.told(alarms)
     return int(new > 0)
 
 
