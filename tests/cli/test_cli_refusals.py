@@ -201,6 +201,7 @@ WORDS = [
     ("report good.csv -o x.txt", r"the output must end in \.html or \.htm; got 'x\.txt'"),
     ("export c.json --to js --columns a,b -o o.js", r"--columns must be left out with --to js; got 'a,b'\. It is of a"),
     ("export c.json --to numpy --dialect sqlite -o o.py", r"--dialect must be left out with --to numpy; got 'sqlite'"),
+    ("export c.json --to torch -o net.pt", r"must end in \.py; got 'net\.pt'"),
     (f"export c.json --to sql -o {'o' * 253}.sql", r"the output's name must have at most 255 bytes; got 257\. Choose"),
 ]
 

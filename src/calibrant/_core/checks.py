@@ -354,7 +354,8 @@ def finite_numbers(name: str, array: NDArray[Any], data: ArrayLike) -> arrays.Fl
     if suspicious and not (finite := np.isfinite(numbers)).all():
         where = arrays.first(~finite)
         must = f"{name} must be finite; got {numbers[where]} at index {arrays.index(where)}{arrays.more(~finite)}"
-        raise ValueError(f"{must}. Drop or correct these rows (NaN and inf are refused, never imputed).")
+        what = "Drop or correct" if np.isnan(numbers[where]) else "Correct"
+        raise ValueError(f"{must}. {what} these rows (NaN and inf are refused, never imputed).")
     return numbers
 
 

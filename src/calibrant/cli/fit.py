@@ -86,9 +86,12 @@ AT_A_TIME = 1 << 17
 """Rows that are read, calibrated and written together."""
 
 
+ENDINGS = {"numpy": [".py"], "torch": [".py"], "sql": [".sql"], "onnx": [".onnx"], "js": [".js", ".mjs"]}
+
+
 def run_export(asked: Namespace) -> int:
     """Write a calibrator in another language."""
-    require_free(Path(asked.output), force=asked.force, inputs=[asked.calibrator])
+    require_free(Path(asked.output), force=asked.force, inputs=[asked.calibrator], endings=ENDINGS[asked.to])
     calibrator = load_calibrator(asked.calibrator)
     printers: dict[str, Any] = {"numpy": export.to_numpy, "js": export.to_js, "torch": export.torch_source}
     printers |= {"onnx": export.to_onnx, "sql": partial(export.to_sql, **_of_query(asked))}

@@ -128,7 +128,7 @@ class Watch:
 
     def _read(self, data: bytes) -> None:
         try:
-            plain = json.loads(data.decode("utf-8"))
+            plain = {"version": None} | json.loads(data.decode("utf-8"))
             json.dumps(plain, allow_nan=False)  # no number is infinite
             if plain["version"] != VERSION:
                 raise ValueError(f"it must hold a state of version {VERSION}")
