@@ -35,10 +35,6 @@ def constant(rng, predicted, rate, n=2000):
     return {"y_true": rng.random(n) < rate, "y_prob": np.full(n, predicted), "labels": [0, 1]}
 
 
-def with_labels(rng, p):
-    return {"y_true": (rng.random(p.size) < p).astype(int), "y_prob": p, "labels": [0, 1]}
-
-
 def one_class(rng, n=200):
     """No event, of which a calibrated forecast of this kind has 3 on average."""
     return {"y_true": np.zeros(n, dtype=int), "y_prob": 0.03 * rng.random(n), "labels": [0, 1]}
@@ -97,7 +93,10 @@ TRUTHS = {
     "waves": (lambda rng: rates(rng, lambda p: p + 0.7 * p * (1 - p) * np.cos(6 * np.pi * p)), ("other",)),
     "178 stated 100s": (calibrated_but_178, ("too high",)),
     "counts": (weighted, ("too low",)),
-    "certain and calibrated": (lambda rng: with_labels(rng, rng.beta(0.02, 0.02, 200)), NONE),
+    "certain and calibrated": (
+        lambda rng: {"y_prob": (p := rng.beta(0.02, 0.02, 200)), "y_true": rng.random(200) < p},
+        NONE,
+    ),
     "classes, calibrated": (classes, NONE),
     "logits, calibrated": (lambda rng: classes(rng, input="logit"), NONE),
     "100 classes, calibrated": (lambda rng: classes(rng, k=100), NONE),

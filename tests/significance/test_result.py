@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 from reference import multiplicity as reference
 from scipy import stats
-from scipy.stats import binom
 
 import calibrant as cb
 from calibrant import drawing, hosmer_lemeshow_test, load_digits_forecast, spiegelhalter_test
@@ -217,7 +216,7 @@ def test_of_many_parts_with_few_misses_the_law_is_warned_of_and_the_advice_holds
         p = 0.01 * np.exp(rng.normal(0, 0.3, 2000))
         y = (rng.random(2000) < p).astype(int)
         alarms += bool(by_group(drawn, y, p, group, labels=[0, 1]).rejected())
-    assert alarms <= binom.ppf(0.999, 60, 0.05)
+    assert alarms <= stats.binom.ppf(0.999, 60, 0.05)
     with pytest.warns(CalibrationWarning, match="20 of 20 tests are of fewer than 10 expected misses"):
         by_group(spiegelhalter_test, y, p, group, labels=[0, 1])
 
