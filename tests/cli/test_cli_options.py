@@ -163,7 +163,7 @@ CASES = {
     "export": {
         "calibrator": Case(says="TemperatureScaling for sql"),
         "--columns": Case("--columns '\"a,c\", b'", says='r."a,c"'),
-        **changing("--to js --output out.js", "--dialect sqlite", "--table scored", "--keep id,day"),
+        **changing("--output out.js --to js", "--dialect sqlite", "--table scored", "--keep id,day"),
         **WRITING,
     },
     "decide": {
