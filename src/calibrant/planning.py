@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import ceil, exp, inf, log
+from math import ceil, exp, inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -403,16 +403,9 @@ def median_width(
     resampling: Resampling,
     notion: str | Notion | None,
 ) -> float:
-    """Median width over data sets; infinite where most have no interval, as a slope of very few events.
-
-    Nor have losses that differ a little, where each row has its most probable class: what rules them has not occurred.
-    """
+    """Median width over data sets; infinite where most have no interval, as a slope of very few events."""
     widths = []
     for problem in problems:
-        no_miss = (problem.as_given.argmax(axis=1) == problem.label).all()
-        if no_miss and isinstance(metric, MeanOfRows) and np.ptp(metric.losses(problem)) > 0.0:
-            widths.append(np.inf)
-            continue
         if metric.draws_labels:
             found = estimates([metric], problem, binning, resampling, notion=notion)[metric.name]
         else:  # of a formula: to draw the bootstrap samples that others share would take ten times as long
@@ -423,6 +416,15 @@ def median_width(
         require(found.upper is not None, "metric must have an interval", got=got, hint=hint)
         widths.append(np.subtract(*found.interval[::-1]))
     return float(np.median(np.where(np.isnan(widths), np.inf, widths)))
+
+
+def deviation(metric: Metric, problem: SimplexProblem) -> float:
+    """Return the standard deviation of what a row adds to a mean if the predictions are right; 0 of what is no mean."""
+    if not isinstance(metric, MeanOfRows):
+        return 0.0
+    weight, losses = problem.weights.values / problem.weights.total, metric.by_class(problem)
+    mean, square = (float(weight @ (problem.prob * losses**power).sum(axis=1)) for power in (1, 2))
+    return sqrt(max(square - mean**2, 0.0))
 
 
 POWER = 0.8
@@ -470,12 +472,16 @@ class Asked:
         hint = "Pass the upper end of the interval less its lower end, such as 0.1"
         wanted = number("width", width, above=0.0, hint=hint)
         truth, resampling = predictions.forecast.prob, Resampling(level, INTERVAL_DRAWS, rng)
+        of_one = 2.0 * float(ndtri(1.0 - level / 2.0)) * deviation(chosen, predictions.whole())
 
         def figure(n: int, rough: bool) -> float:
             drawn = (predictions.drawn(n, truth, rng)[0] for _ in range(ROUGHLY_WIDE if rough else DATA_SETS))
             with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
                 # An undefined slope is an infinite width here.
                 found = median_width(chosen, drawn, self.binning, resampling, self.notion)
+            found = max(
+                found, of_one / sqrt(n)
+            )  # most data sets may have no event, and an interval of next to no width
             return inf if found == 0.0 else -log(found)
 
         try:

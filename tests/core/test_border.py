@@ -20,7 +20,6 @@ from calibrant._core.rows import BEYOND
 from calibrant.calibrators.classifier import as_groups
 from calibrant.curves import simplex_points
 from calibrant.decisions import estimate_prior, shift_prior
-from calibrant.exceptions import CalibrationWarning
 from calibrant.interop.tables import write_table
 from calibrant.metrics import epistemic_irreducible
 
@@ -248,12 +247,6 @@ def test_a_function_of_several_arrays_reads_percent_and_takes_what_stands_beside
 def test_percent_out_of_single_precision_is_put_back():
     table = np.array([[100.00001, -0.00001], [25.0, 75.0]])
     np.testing.assert_array_equal(as_read([0, 1], table, rows="percent"), [[1, 0], [0.25, 0.75]])
-
-
-@pytest.mark.parametrize("said", [{"rows": "percent"}, {"input": "logit"}])
-def test_numbers_that_all_fit_another_scale_are_warned_of(said):
-    with pytest.warns(CalibrationWarning, match=f"leave {next(iter(said))}=.* out"):
-        as_problem([0, 1] * 5, np.linspace(0.1, 1.0, 10), **said)
 
 
 def test_votes_and_rounded_percent_are_divided_by_their_sums():

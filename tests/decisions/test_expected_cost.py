@@ -138,21 +138,22 @@ def test_intervals_are_quantiles_over_resampled_rows(unit):
     rng = np.random.default_rng(1)
     p, weight = rng.random(40), rng.integers(1, 3, 40) * unit
     y = (rng.random(40) < p).astype(int)
-    options = {"threshold": [0.3, 0.6], "n_resamples": 30, "rng": 7, "level": 0.2, "sample_weight": weight}
+    at = [0.05, 0.3, 0.6, 0.9]
+    options = {"threshold": at, "n_resamples": 30, "rng": 7, "level": 0.2, "sample_weight": weight}
     curve = decision_curve(y, {"a": p, "b": p**2}, **options)
     bootstrap = Bootstrap(Weights(weight), 30, as_rng(7))
     drawn = {"a": [], "b": []}
     for counts in bootstrap.counts:
         times = counts[bootstrap.group] * weight
         for name, score in (("a", p), ("b", p**2)):
-            drawn[name].append([slow.net_benefit(score, y, times, t) for t in (0.3, 0.6)])
+            drawn[name].append([slow.net_benefit(score, y, times, t) for t in at])
     drawn = {name: np.array(values) for name, values in drawn.items()}
     for name, panel in zip("ab", curve.panels, strict=True):
         lower, upper = np.quantile(drawn[name], [0.1, 0.9], axis=0)
         np.testing.assert_allclose(panel.lower, lower, atol=1e-12)
         np.testing.assert_allclose(panel.upper, upper, atol=1e-12)
     lower, upper = np.quantile(drawn["b"] - drawn["a"], [0.1, 0.9], axis=0)
-    midway = [slow.error_midway(p, p**2, y, weight, t, are_counts=unit == 1.0) for t in (0.3, 0.6)]
+    midway = [slow.error_midway(p, p**2, y, weight, t, are_counts=unit == 1.0) for t in at]
     assert max(midway) > 0.0
     reach = np.where(midway, norm.ppf(0.9) * np.array(midway), -np.inf)
     np.testing.assert_allclose(curve["b"].gain_lower, np.minimum(lower, curve["b"].gain - reach), atol=1e-12)

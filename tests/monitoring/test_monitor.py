@@ -310,6 +310,7 @@ OF_VALUES = [
     (lambda: Monitor.from_dict({"calibrant_monitor": 9}), "version 1; got version 9"),
     (lambda: Monitor.from_dict([]), "must be the state of a monitor"),
     (lambda: Monitor().update(Y, P, at="a").update(Y, P, at=1).alarms, "numbers or by words; got both"),
+    (lambda: Monitor().update(Y[:2], P[:2], at=["1.2.2026", "May"]), "names of windows must be dates from the year on"),
     (lambda: Monitor().update(Y[:2], P[:2], at=["a", np.nan]), r"words, one kind of them; got \['a', nan\]"),
     (lambda: Monitor().update(Y, P, at=np.inf), "numbers, dates or words"),
     (lambda: str(Monitor(reference=2).update(Y, P, at=1).update(Y, np.float32(P), at=2)), "must be of one precision"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from reference import paired as reference
-from scipy.stats import binom
+from scipy import stats
 from strategies import columns, uniform_rows
 
 from calibrant import compare, equivalence_test, log_loss, paired_test
@@ -161,9 +161,23 @@ def test_a_rare_event_that_did_not_occur_does_not_show_the_worse_forecast_to_be_
         found = paired_test(y, p, p / 3, metric="nll", n_resamples=199, rng=seed)
         better += found.pvalue <= 0.05 and found.difference > 0
         covered += found.lower <= truth <= found.upper
-        assert found.pvalue > 0.05 or not found.lower <= 0.0 <= found.upper
-    assert better <= binom.ppf(0.999, 60, 0.025)
-    assert covered >= binom.ppf(0.001, 60, 0.95)
+        error = (found.upper - found.lower) / (2.0 * stats.t.ppf(0.975, 99))
+        assert found.pvalue >= 2.0 * stats.t.sf(abs(found.difference) / error, 99) - 1e-9
+    assert better <= stats.binom.ppf(0.999, 60, 0.025)
+    assert covered >= stats.binom.ppf(0.001, 60, 0.95)
+    sides, options = ("less", "two-sided", "greater"), {"metric": "nll", "labels": [0, 1], "n_resamples": 999}
+    less, both, greater = (paired_test(np.zeros(100), p, p / 3, alternative=side, **options).pvalue for side in sides)
+    assert (less, both) == (1.0, pytest.approx(2.0 * greater, rel=1e-9))  # B is ahead in every row
+    assert greater > 0.1
+
+
+def test_what_the_truth_midway_cannot_explain_and_answers_of_their_own_have_the_error_of_the_rows():
+    y, p, none, one = np.arange(100) % 2, np.linspace(0.005, 0.015, 100), np.zeros(100), np.eye(1, 100)[0]
+    assert paired_difference(y, np.full(100, 0.5), np.where(y, 0.999, 0.001)).standard_error < 1e-9  # right in all rows
+    same, own = (paired_difference(none, p, p / 3, labels=[0, 1], y_true_b=b).standard_error for b in (none, one))
+    each = -np.log1p(-p) + np.where(one, np.log(p / 3), np.log1p(-p / 3))
+    assert same > 0.005
+    assert own == pytest.approx(np.std(each, ddof=1) / 10)
 
 
 def over_confident(rng, n):

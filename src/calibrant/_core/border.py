@@ -17,7 +17,7 @@ import numpy as np
 from calibrant._core import arrays
 from calibrant._core import rows as _rows
 from calibrant._core.arrays import ArrayLike, NDArray
-from calibrant._core.checks import by_name, distinct_names, finite_numbers, is_word, refuse, require, some, warn
+from calibrant._core.checks import by_name, distinct_names, finite_numbers, is_word, refuse, require, some
 
 # Labels, and the classes that they and the columns stand for. Messages are in four parts, as in `_core/border.py`
 
@@ -449,9 +449,6 @@ def as_problem(
     if not all_is_well:
         values = declared(values, input=input, rows=rows, name=named.forecast, remedies=remedies)
     precision = _rows.precision_of(array, input, rows)
-    if input == "logit" and len(values) >= _rows.FEWEST_SEEN and 0.0 <= values.min() < values.max() <= 1.0:
-        said = f"{named.forecast} is said to be logits, and all lie in [0, 1]"
-        warn(f"{said}. If these are probabilities, leave input='logit' out.")
     if values.ndim == 1:
         logit = values.astype(np.float64, copy=False)[kept] if input == "logit" else None
         given = values.astype(precision, copy=False).astype(np.float64, copy=False)[kept]

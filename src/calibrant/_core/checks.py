@@ -302,17 +302,30 @@ def _limits(least: float, most: float, above: float, below: float) -> str:
 # Names of periods, which are in order by what is written
 
 
-MONTHS = "jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?"
-
+YEAR, DAY, MONTH, SEPARATOR = r"(19|20)\d\d", r"(0?[1-9]|[12]\d|3[01])", "(0?[1-9]|1[0-2])", "[./-]"
+WORD = "(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)"
 OUT_OF_ORDER = re.compile(
-    rf"(\d\d?[./-])?\d\d?[./-]\d{{4}}.*|\d\d?/\d\d?/\d\d|({MONTHS})\W*\d*|q[1-4]\W*\d+", re.IGNORECASE
+    rf"({DAY}{SEPARATOR}{MONTH}|{MONTH}{SEPARATOR}{DAY}){SEPARATOR}{YEAR}(\D.*)?|{MONTH}{SEPARATOR}{YEAR}"
+    rf"|({DAY}\W*)?{WORD}(\W.*)?|(q[1-4]|[hw]\d\d?)\W+({YEAR}|\d\d)",
+    re.IGNORECASE,
 )
-"""Dates from the day, the month or the quarter on, which are sorted by these before the year."""
+"""Dates from the day, the month, the week or the quarter on, which are sorted by these before the year."""
+
+FROM_THE_YEAR = re.compile(rf"{YEAR}-\d\d.*")
 
 
-def in_order(name: str) -> list[tuple[int, int, str]]:
-    """Return what names are sorted by: numbers in them count as numbers, so that day_9 stands before day_10."""
+def numbers_as_such(name: str) -> list[tuple[int, int, str]]:
+    """Return what a name is sorted by so that numbers in it count as numbers: day_9 stands before day_10."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", name)]
+
+
+def sorted_periods(names: Iterable[str]) -> list[str]:
+    """Return names of periods in the order of time, as far as they tell: numbers by their size, and dates by their text."""
+    in_words = sorted(names)  # 01 before 1
+    try:
+        return sorted(in_words, key=float)
+    except ValueError:
+        return in_words if all(map(FROM_THE_YEAR.fullmatch, in_words)) else sorted(in_words, key=numbers_as_such)
 
 
 def require_order(what: str, words: Collection[str]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from calibrant._core import arrays as links
 from calibrant._core.arrays import FloatArray, NDArray, blocks, first, index, more, quotients
-from calibrant._core.checks import choice, refuse, warn
+from calibrant._core.checks import choice, refuse
 from calibrant._core.threads import FEWEST, are_loaded
 
 # What the weights of rows mean: how many rows they are, and how much evidence
@@ -899,10 +899,6 @@ def as_probabilities(name: str, values: FloatArray, rows: Rows, remedies: Remedi
     return prob
 
 
-FEWEST_SEEN = 10
-"""Rows from which on numbers that all fit another scale are warned of."""
-
-
 def _in_range(name: str, values: FloatArray, scale: float, remedies: Remedies) -> FloatArray:
     """Return values in [0, 1]; what rounding alone put outside [0, scale] is put back, and all else refused."""
     if values.min() < 0 or values.max() > scale:
@@ -914,8 +910,6 @@ def _in_range(name: str, values: FloatArray, scale: float, remedies: Remedies) -
                 must, hint = "percent in [0, 100]", "Correct these values, or leave rows='percent' out."
             raise ValueError(f"{name} must hold {must}; {_shown(values, outside)}. {hint}")
         values = np.clip(values, 0.0, scale)
-    if scale != 1 and values.ndim == 1 and values.size >= FEWEST_SEEN and values.max() <= 1.0:
-        warn(f"{name} is said to be percent, and none is above 1 %. If these are fractions, leave rows='percent' out.")
     return values if scale == 1 else values / scale
 
 

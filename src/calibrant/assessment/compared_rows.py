@@ -128,7 +128,7 @@ def periods_of(times: Any, every: Any, problem: Problem, sample_weight: Any = No
     distinct = [name for name in (sorted(set(names.values())) if every else names.values()) if name in counted]
     if whens.dtype.kind == "U" and not every:
         checks.require_order("times", distinct)
-        distinct.sort(key=checks.in_order)
+        distinct = checks.sorted_periods(distinct)
     got = f"{len(distinct)}, such as {' and '.join(dict.fromkeys([distinct[0], distinct[-1]]))}"
     longer, shorter = (
         "Cut dates with every='month', or name longer ones",

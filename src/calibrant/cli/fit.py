@@ -87,6 +87,7 @@ AT_A_TIME = 1 << 17
 
 
 ENDINGS = {"numpy": [".py"], "torch": [".py"], "sql": [".sql"], "onnx": [".onnx"], "js": [".js", ".mjs"]}
+"""Endings of what is written, by target."""
 
 
 def run_export(asked: Namespace) -> int:

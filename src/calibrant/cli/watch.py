@@ -7,7 +7,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 
 from calibrant._core.arrays import as_double
 from calibrant._core.border import as_problem
-from calibrant._core.checks import in_order, refuse, require
+from calibrant._core.checks import numbers_as_such, refuse, require
 from calibrant._core.checksum import checksum_of
 from calibrant.cli.inputs import Forecast, chosen_columns, json_of, rows_named
 from calibrant.interop import writing
@@ -44,7 +44,7 @@ def _files(name: str) -> Iterator[WatchedFile]:
     if "://" in name:
         raise ValueError(f"files to watch must lie on this machine; got {name}. Copy them, or use Monitor in Python.")
     path = Path(name)
-    files = sorted(writing.local_files(path), key=lambda file: in_order(file.as_posix()))
+    files = sorted(writing.local_files(path), key=lambda file: numbers_as_such(file.as_posix()))
     if files == [path.absolute()] or not (files or path.is_dir()):
         yield WatchedFile(name, writing.stem_of(path))
         return
@@ -178,12 +178,13 @@ class Watch:
         """Return whether the gate fails for an alarm: on its first run, and again while no other file is read."""
         return self.reported.get(group, {}).get(test, len(self.known)) == len(self.known)
 
-    def told(self, alarms: list[tuple[str, str]]) -> None:
-        """Note which alarms the gate has failed for, when all has been written that tells of them."""
+    def note_reported(self, alarms: list[tuple[str, str]]) -> None:
+        """Note which alarms the gate has failed for, when all is written that speaks of them; else the next run fails too."""
         if any(test not in self.reported.get(group, {}) for group, test in alarms):
             for group, test in alarms:
                 self.reported.setdefault(group, {}).setdefault(test, len(self.known))
-            self.write()
+            with suppress(ValueError, OSError):
+                self.write()
 
     # Files are added
 
@@ -362,7 +363,7 @@ def run_monitor(arguments: Namespace) -> int:
         print(f"{many} of an earlier run, none is new", file=sys.stderr)
     if failing:
         sys.stdout.flush()
-        watch.told(alarms)
+        watch.note_reported(alarms)
     return int(new > 0)
 
 

@@ -378,13 +378,10 @@ def decision_curve(
             value - base,
             np.quantile(draws - base_draws, [level / 2.0, 1.0 - level / 2.0], axis=0),
         )
-        far = (
-            special.ndtri(1.0 - level / 2.0) * _error_midway(problems[name], first, at) if n_resamples else np.zeros(1)
-        )
-        gain_lower, gain_upper = (
-            np.where(far > 0.0, np.minimum(gain_lower, gain - far), gain_lower),
-            np.where(far > 0.0, np.maximum(gain_upper, gain + far), gain_upper),
-        )
+        if n_resamples:
+            far = special.ndtri(1.0 - level / 2.0) * _error_midway(problems[name], first, at)
+            gain_lower = np.where(far > 0.0, np.minimum(gain_lower, gain - far), gain_lower)
+            gain_upper = np.where(far > 0.0, np.maximum(gain_upper, gain + far), gain_upper)
         panels.append(ForecastBenefit(name, value, lower, upper, gain, gain_lower, gain_upper))
     rate = float(first.weight @ first.outcome / first.weight.sum())
     return DecisionCurve(tuple(panels), at, rate - (1.0 - rate) * at / (1.0 - at), rate, level, n_resamples)

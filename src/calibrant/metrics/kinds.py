@@ -450,14 +450,14 @@ class MeanOfRows(Metric):
     def null(self, problem: Problem, n_resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
         """Look the values of drawn labels up, each row's in each class."""
         simplex = as_simplex(problem)
-        losses = self._by_class(simplex)
+        losses = self.by_class(simplex)
         each, drawn = np.arange(simplex.size), []
         for draw in labels_of(simplex, n_resamples, rng):
             rows, label, weight = drawn_rows(simplex, draw)
             drawn.append(weight @ losses[each[rows], label] / simplex.weights.total)
         return self.value(problem), np.array(drawn)
 
-    def _by_class(self, simplex: SimplexProblem) -> FloatArray:
+    def by_class(self, simplex: SimplexProblem) -> FloatArray:
         """Return the value that each row would have in each class, shape (n, K)."""
         columns = (np.full(simplex.size, j) for j in range(simplex.prob.shape[1]))
         return np.column_stack([self.losses(replace(simplex, label=column)) for column in columns])
@@ -481,7 +481,7 @@ class MeanOfRows(Metric):
         if not isfinite(found.value) or np.subtract(*found.interval[::-1]) > ALIKE:
             return found
         simplex = as_simplex(problem.head()) if is_unread(problem) else setting.simplex
-        each = self._by_class(simplex)
+        each = self.by_class(simplex)
         ends = np.average([each.min(axis=1), each.max(axis=1)], axis=1, weights=simplex.weight)
         lower, upper = found.value + most_of_none(rows, level) * (ends - found.value)
         return replace(found, lower=float(lower), upper=float(upper))
@@ -490,7 +490,7 @@ class MeanOfRows(Metric):
         """Return the mean difference of the rows, whose standard error needs no draws."""
         weights, difference = a.weights, self.losses(a) if b is None else self.row_differences(a, b)
         rows = weights.effective_rows
-        mean = float((weights.values * difference).sum()) / weights.total  # @ hangs on where arrays begin in memory
+        mean = float((weights.values * difference).sum()) / weights.total  # @ rounds as arrays are aligned
         spread = float((weights.of_variance * (difference - mean) ** 2).sum()) * rows / max(rows - 1.0, 1.0)
         spread = spread if b is None else max(spread, self._spread_midway(as_simplex(a), as_simplex(b), spread))
         return Difference(mean, float(np.sqrt(spread)) / weights.total, rows)
@@ -502,13 +502,17 @@ class MeanOfRows(Metric):
         event, may make most of the variance there: then the rows tell too little of it. They do where there are many of them,
         and where they vary by less than those rows allow.
         """
-        if a.size * a.classes.size**2 > MOST_MIDWAY or not np.array_equal(a.label, b.label):
+        weights = a.weights
+        misses = (
+            min(weights.values @ (1.0 - one.prob.max(axis=1)) for one in (a, b)) * weights.effective_rows_per_weight
+        )
+        if misses > MANY_MISSES or weights.n_rows * a.classes.size**2 > MOST_MIDWAY or (a.label != b.label).any():
             return 0.0
-        each, weights = self._by_class(a) - self._by_class(b), a.weights
+        each = self.by_class(a) - self.by_class(b)
         own, others = ((weights.values * (one.prob * each).sum(axis=1)).sum() for one in (a, b))
         if not own * others < 0.0:  # neither, or an infinite one, is better by its own lights
             return 0.0
-        truth, of_variance = a.prob + own / (own - others) * (b.prob - a.prob), weights.of_variance
+        truth, of_variance = (own * b.prob - others * a.prob) / (own - others), weights.of_variance
         spread = (of_variance * (truth * each**2).sum(axis=1)).sum()
         of_rows = of_variance if weights.are_counts else of_variance**2
         few = (of_rows * (truth * each**4).sum(axis=1)).sum() / spread**2  # one by the number of rows that make it
@@ -528,8 +532,11 @@ class MeanOfRows(Metric):
         return difference
 
 
-MOST_MIDWAY = 1 << 26
-"""Rows times squared classes up to which it is asked what the truth midway would do."""
+MANY_MISSES = 128.0
+"""Expected misses of either forecast from which on the rows tell the variance of their difference."""
+
+MOST_MIDWAY = 1 << 31
+"""Rows times squared classes up to which it is asked what the truth midway would do: some seconds."""
 
 FEW_MIDWAY = 16.0
 """Rows that make a variance, from which on the rows tell it to a quarter."""

@@ -24,11 +24,11 @@ from calibrant._core.checks import (
     are_words,
     as_level,
     fraction,
-    in_order,
     refuse,
     require,
     require_order,
     resamples,
+    sorted_periods,
     warn,
     whole,
 )
@@ -149,7 +149,7 @@ class Named:
         if found.dtype.kind in "iuf":
             return found
         words = np.array([str(key) for key in listed])
-        require_order("at", set(words.tolist()))
+        require_order("names of windows", set(words.tolist()))
         return words
 
     def name(self, key: Key) -> str:
@@ -252,8 +252,7 @@ class ByWindow:
         are_words = {isinstance(key, str) for key in self.sums}
         must = "windows must be named by numbers or by words"
         require(len(are_words) < 2, must, got="both", hint="Name all of them alike in at=")
-        by: Any = in_order if True in are_words else None
-        return sorted(sorted(self.sums), key=by)
+        return list(sorted_periods(map(str, self.sums)) if True in are_words else sorted(self.sums))
 
     @classmethod
     def of(cls, problem: Problem, keys: NDArray[Any], plan: Plan, end: int) -> ByWindow:

@@ -601,7 +601,7 @@ def _adjusted(parts: Mapping[str, Problem], results: list[TestResult], method: M
 
 
 def _misses(problem: Problem) -> float:
-    """Return how many rows are expected not to have the event, or the predicted class, or to have it where it is not likely."""
+    """Return the variance of the number of events, or of right predictions, if the forecast is right."""
     p = problem.score if isinstance(problem, BinaryProblem) else problem.forecast.prob.max(axis=1)
     return float(problem.weight @ (p * (1.0 - p))) * problem.weights.effective_rows_per_weight
 
