@@ -148,17 +148,17 @@ def test_few_misses_do_not_show_that_a_forecast_is_too_timid():
     assert timid <= binom.ppf(0.999, 100, 0.01)
 
 
+CALIBRATED = [
+    "calibrated",
+    "rare and calibrated",
+    "classes, calibrated",
+    "class-wise, calibrated",
+    "flattened, calibrated",
+]
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize(
-    "name",
-    [
-        "calibrated",
-        "rare and calibrated",
-        "classes, calibrated",
-        "class-wise, calibrated",
-        "flattened, calibrated",
-    ],
-)
+@pytest.mark.parametrize("name", CALIBRATED)
 def test_a_calibrated_forecast_is_called_wrong_in_at_most_one_sample_of_twenty_and_in_some(name):
     n = 600
     assert binom.ppf(1e-3, n, 0.02) <= n - count_right(name, n) <= binom.ppf(1 - 1e-3, n, 0.05)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import logistic as reference
-from scipy.special import expit
+from scipy.special import expit, softmax
 from scipy.stats import binom, norm
 from sklearn.linear_model import LogisticRegression
 from strategies import columns, dirichlet_rows, one_event
@@ -99,7 +99,7 @@ def test_exact_logits_are_not_clipped():
     shift = calibration_in_the_large([0, 1, 0, 1], [-40.0, 38.0, -60.0, 50.0], input="logit")
     assert shift == pytest.approx(1.0, abs=1e-4)
     far = as_problem([0, 1, 0, 1], [1e3, -1e3, -1e3, 1e3], input="logit")  # any shift between them fits as well
-    assert measured(far, as_notion("binary"), in_the_large) == (0.0, np.inf)
+    assert measured(far, as_notion("binary"), in_the_large) == (0.0, np.inf, 0.0)
 
 
 def test_a_row_that_outweighs_all_others_leaves_a_number():
@@ -188,10 +188,24 @@ def test_the_binomial_variance_steadies_a_single_problem_and_influences_add_up_o
     label, prob = sample(200)
     problem = as_problem(label, prob)
     one = in_the_large(problem)
-    _, error = measured(problem, as_notion("binary"), in_the_large)
+    _, error, _ = measured(problem, as_notion("binary"), in_the_large)
     assert error == pytest.approx(np.sqrt(max(one.variance, one.influence @ one.influence)))
     # Both classes of a binary forecast: the shifts are opposite, and so is the influence of each row.
-    assert measured(problem, as_notion("class-wise"), in_the_large) == pytest.approx((0.0, 0.0), abs=1e-9)
+    assert measured(problem, as_notion("class-wise"), in_the_large) == pytest.approx((0.0, 0.0, 0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize(("metric", "ideal"), [("calibration-in-the-large", 0.0), ("calibration-slope", 1.0)])
+def test_the_bias_of_many_classes_with_few_events_each_is_no_miscalibration(metric, ideal):
+    """Of 40 classes with 10 events on average; the bias of the intercept was taken for an error in every sample."""
+    rejected = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        prob = softmax(1.2 * rng.normal(size=(400, 40)), axis=1)
+        label = (prob.cumsum(axis=1) < rng.random((400, 1))).sum(axis=1).clip(0, 39)
+        found = assess(label, prob, metrics=[metric], notion="class-wise", labels=range(40))[metric]
+        rejected += not found.lower <= ideal <= found.upper
+        assert (found.pvalue <= 0.05) is not (found.lower <= ideal <= found.upper)
+    assert rejected <= binom.ppf(0.999, 30, 0.05)
 
 
 def ratio_of(label, prob, notion=None, **options):
@@ -236,7 +250,7 @@ def test_the_interval_of_the_ratio_of_problems_with_rows_of_their_own_is_at_leas
     prob, label = np.repeat([[0.8, 0.1, 0.1], [0.1, 0.7, 0.2], [0.2, 0.2, 0.6]], 8, axis=0), np.repeat([0, 1, 2], 8)
     label[0] = 1
     chosen = as_notion(notion, problem := as_problem(label, prob))
-    value, found = measured(problem, chosen, observed_expected)
+    value, found, _ = measured(problem, chosen, observed_expected)
     calibrated = np.linalg.norm([np.sqrt(8 * p * (1 - p)) / (8 * p) / 3 for p in (0.8, 0.7, 0.6)])
     if notion == "top-label":
         assert value > 1

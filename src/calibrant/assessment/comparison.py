@@ -323,7 +323,8 @@ def compare(
         When the rows of the one forecast are from: dates, text that begins as "2024-03-31", or without ``every`` any labels.
         The candidates are then the periods, and each is compared with the first one, as independent samples.
     every : {"day", "week", "month", "quarter", "year"}, optional
-        How dates are cut into periods. By default each value of ``times`` is one, in sorted order. Weeks are those of ISO 8601,
+        How dates are cut into periods. By default each value of ``times`` is one, in sorted order, numbers in words as numbers
+        (v9, v10); dates that begin with the day, the month or the quarter are refused. Weeks are those of ISO 8601,
         days those of the zone in which a time is written (a monitor has days of UTC).
     metric : str or callable, or sequence of them, default="nll"
         What they are ranked by: a registered metric, or a function of (y_true, y_prob), of which lower is better. A proper

@@ -838,7 +838,7 @@ class PointsPerBin(OrderedBinning):
     ----------
     points_per_bin : int, default=50
         Rows in each bin at least, at least 1. n rows make max(1, n // points_per_bin) bins, exactly those of `EqualMass`:
-        fewer rows than that make one bin, and heavy ties fewer and unequal ones.
+        fewer rows than that make one bin, and heavy ties fewer and unequal ones, some of them with fewer rows.
 
     Notes
     -----

@@ -157,8 +157,8 @@ def reliability_curve(
         How scores are cut; a number n means ``EqualWidth(n)``.
     interval : {"wilson", "clopper-pearson", "consistency"} or None, default="wilson"
         What stands around each point. ``"wilson"`` covers the true event rate of the bin as often as promised on average,
-        ``"clopper-pearson"`` at least as often, always. ``"consistency"`` stands around the mean probability: the
-        event rates that would be no surprise if the forecast were calibrated. None leaves it out.
+        ``"clopper-pearson"`` at least as often, if weights are whole or none. ``"consistency"`` stands around the mean
+        probability: the event rates that would be no surprise if the forecast were calibrated. None leaves it out.
     level : float, default=0.05
         One minus the coverage of the interval of each bin, a fraction in (0, 1).
     **data : DataOptions

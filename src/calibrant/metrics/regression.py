@@ -42,6 +42,7 @@ class Measured:
     value: float
     influence: FloatArray | None = None
     variance: float = 0.0
+    bias: float = 0.0
 
 
 Measure = Callable[[BinaryProblem], Measured]
@@ -130,47 +131,52 @@ def _sandwich(value: float, pull: FloatArray, problem: BinaryProblem, p: FloatAr
     """Influences of rows as if each had been predicted by the others (HC3), and the variance by binomial residuals."""
     influence = pull * (problem.outcome - p) / (1.0 - np.minimum(leverage, HIGHEST_LEVERAGE))
     spread = pull * np.sqrt(p * (1.0 - p))  # the square of the pull alone may overflow
-    return Measured(value, influence, float(problem.weights.times @ spread**2))
+    bias = float(problem.weights.times @ (pull * leverage * (p - 0.5)))
+    return Measured(value, influence, float(problem.weights.times @ spread**2), bias)
 
 
 # Over the problems of a notion
 
 
-def measured(problem: Problem, notion: Notion, measure: Measure) -> tuple[float, float]:
-    """Return the mean of a figure over the problems of a notion, by their shares, and its standard error."""
+def measured(problem: Problem, notion: Notion, measure: Measure) -> tuple[float, float, float]:
+    """Return the mean of a figure over the problems of a notion, by their shares, its standard error, and its bias.
+
+    Errors of several problems cancel in the mean, and their biases do not: of one problem, far below its error, it is left out.
+    """
     simplex = as_simplex(problem)
-    value, influence, steady, problems = 0.0, np.zeros(simplex.size), 0.0, 0
+    value, bias, influence, steady, problems = 0.0, 0.0, np.zeros(simplex.size), 0.0, 0
     for part, binary in zip(notion.parts(simplex.prob), notion.split(problem), strict=True):
         if binary.size == 0:  # a class that is never predicted
             continue
         one = measure(binary)
         value += binary.share * one.value
+        bias += binary.share * one.bias
         problems += 1
         if one.influence is not None:
             influence[part.rows] += binary.share * one.influence
             steady = one.variance
     error = float(np.sqrt(simplex.weights.times @ influence**2))
-    return value, max(error, float(np.sqrt(steady))) if problems == 1 else error
+    return (value, max(error, float(np.sqrt(steady))), 0.0) if problems == 1 else (value, error, bias)
 
 
 def figure_estimate(
     measure: Measure, ideal: float, problem: Problem, resampling: Resampling, notion: str | Notion | None = None
 ) -> Estimate:
     """Estimate slope or intercept with Wald's interval, and the p-value of the ideal."""
-    value, error = measured(problem, as_notion(notion, problem), measure)
+    value, error, bias = measured(problem, as_notion(notion, problem), measure)
     if np.isnan(value):
         return Estimate(value, value, value, pvalue=value)
     if np.isinf(value):
         return Estimate(value, float("-inf"), float("inf"), pvalue=float("nan"))
-    reach = float(ndtri(1.0 - resampling.level / 2.0)) * error
-    pvalue = 2.0 * float(ndtr(-abs(value - ideal) / error)) if error > 0 else 1.0
-    return Estimate(value, value - reach, value + reach, pvalue=pvalue)
+    reach, centre = float(ndtri(1.0 - resampling.level / 2.0)) * error, value - bias
+    pvalue = 2.0 * float(ndtr(-abs(centre - ideal) / error)) if error > 0 else 1.0
+    return Estimate(value, centre - reach, centre + reach, pvalue=pvalue)
 
 
 def ratio_estimate(problem: Problem, resampling: Resampling, notion: str | Notion | None = None) -> Estimate:
     """Estimate O/E with an interval of its logarithm, and the p-value of 1."""
     chosen = as_notion(notion, problem)
-    value, error = measured(problem, chosen, observed_expected)
+    value, error, _ = measured(problem, chosen, observed_expected)
     if np.isnan(value):
         return Estimate(value, value, value, pvalue=value)
     if np.isinf(value):
@@ -427,7 +433,9 @@ def calibration_in_the_large(
     -----
     Use it after moving a model to another population, where the base rate is the first thing to change. It sees the mean alone:
     a forecast that is too high here and too low there can have 0. Of the top label of a table ("confidence") it
-    says whether the mean confidence is the accuracy.
+    says whether the mean confidence is the accuracy. The mean over several problems, such as many classes with few events
+    each, is biased by about -1/2 over the number of events: intervals and p-values of `assess` are without this bias of first
+    order (McCullagh and Nelder 1989).
 
     References
     ----------

@@ -600,7 +600,8 @@ class Monitor:
         y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
             Predicted probabilities, or logits if ``input`` says so.
         at : array-like of shape (n_samples,), or one value for all rows
-            Time of each row, or name of its window. Times have a time zone, or are taken as UTC.
+            Time of each row, or name of its window; names are in order as in `compare`. Times have a time zone, or are taken as
+            UTC.
         first : int, optional
             Of windows of rows, the number of the first of these rows among all; by default they follow the last one that was
             read. Rows of weight zero have a number as all others.

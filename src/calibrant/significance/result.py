@@ -461,6 +461,12 @@ def by_class(
     MultipleTests
         The tests with adjusted p-values.
 
+    Warns
+    -----
+    CalibrationWarning
+        If there are parts with fewer than 10 expected misses, the sum of p (1 - p), and the test has a law for many rows: far
+        out it does not hold. Pass ``functools.partial(test, n_resamples=...)`` where the test takes that.
+
     References
     ----------
     Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979.
@@ -538,6 +544,11 @@ def by_group(
     -------
     MultipleTests
         The tests with adjusted p-values, in the order of the groups' names.
+
+    Warns
+    -----
+    CalibrationWarning
+        As `by_class`.
 
     Examples
     --------
