@@ -268,7 +268,6 @@ def at(*names):
 VALUES = at("value_", "array")
 IN_SAFE = at("calibrator_", "calibrator", "calibrator", "fitted", "value_", "array")
 POOLED = at("pooled_", "calibrator", "fitted")
-SECOND = at("calibrators_", 1, "calibrator", "fitted", "value_", "array", -1)
 LOGS, LEFT = at("log_value_", "array"), at("left_", "array")
 
 
@@ -283,17 +282,11 @@ DAMAGES = [
     ("by notion", ("calibrator", "parameters", "unseen"), "bogus", "unseen must be one of 'pooled', 'identity'"),
     ("by notion", at("pooled_"), None, "pooled must be a map where a problem has none"),
     ("by notion", POOLED, {}, "left_ must be there; got none"),
-    ("by notion", (*POOLED, "value_", "array", 0), -1.0, "value_ must be numbers, at least"),
-    ("by notion", SECOND, 2.0, "value_ must be numbers, .*; got"),
     ("histogram", VALUES, shorter, "edges_ must be numbers"),
     ("spline", at("knots_", "array", 0), lambda x: x * 1e50, "gaps of knots_, .*; got .* at index 1"),
     ("NA-FIR", LEFT, backwards, "left_ must be numbers, .*rising; got"),
-    ("SCIR", at("score_", "array"), backwards, "score_ must be numbers, at least 0, not falling;"),
-    ("IRP", LEFT, [0.2, 0.1, 0.4], "left_ must .*; got .*"),
     ("IRP", at("weight_", "array"), [0.0, 2.0, 1.0], "event_weight_ must be at most weight_, and that above 0"),
-    ("IRP", at("row_weight_"), 0.0, "row_weight_ must .*; got 0"),
     ("IRP", at("smoothing_"), 1.1e15, "smoothing_ must .*; got 11000"),
-    ("IRP", at("softening_"), 1.0, "softening_ must .*; got 1"),
     ("multiclass IRP", at("n_regions_"), lambda n: n + 1, "n_regions_ must be those of the tree"),
     ("multiclass IRP", at("staged_regions_", "array", 0), 99, "staged_regions_ and n_regions_ must be those of"),
     ("temperature", ("calibrator", "method"), "by-notion", ""),
