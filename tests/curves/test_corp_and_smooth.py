@@ -9,6 +9,7 @@ from matplotlib.patches import StepPatch
 from reference import isotonic, simultaneous
 from reference import smooth as reference
 from scipy.special import expit, logit
+from scipy.stats import binom
 from strategies import columns, tables
 
 import calibrant as cb
@@ -120,6 +121,18 @@ def curve(**options):
 def fits(ax):
     """Lines of fits: neither the diagonal nor what stands in the legend only."""
     return [line for line in ax.lines if line.get_label() != DIAGONAL and line.get_xdata().size]
+
+
+@pytest.mark.parametrize("smoother", ["kernel", "local", "logistic"])
+def test_bands_of_uneven_weights_cover(smoother):
+    missed = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        p, weight = rng.random(400), np.exp(rng.normal(size=400))
+        (panel,) = cb.smooth_reliability_curve(rng.random(400) < p, p, smoother=smoother, sample_weight=weight).panels
+        at = np.abs(panel.score - 0.5).argmin()
+        missed += not panel.lower[at] <= panel.mean_prob[at] <= panel.upper[at]
+    assert missed <= binom.ppf(0.999, 60, 0.05)
 
 
 def bands(ax):

@@ -171,7 +171,8 @@ def reliability_curve(
 
     Notes
     -----
-    Whole weights count as rows in the intervals: a weight of two is a row seen twice. Others are scaled to a mean of one.
+    Whole weights count as rows in the intervals: a weight of two is a row seen twice. Others are scaled to a mean of one, and
+    intervals are too narrow in bins where they are uneven or above the mean: such rows are worth (sum w)^2 / sum w^2.
 
     Consistency bars need no resampling: rows drawn anew from a bin, and their labels drawn from them, make a binomial number
     of events with the mean probability of the bin. Bröcker and Smith let the number of rows in a bin vary too; here it

@@ -203,7 +203,8 @@ def _panel(
         score, density, mean_prob, event_rate, variance = _by_kernel(problem, bandwidth)
     else:
         local, bandwidth = smoother(problem), DENSITY
-        seen, squares = local.look(residual_of(problem)), np.square(local.matrix) / local.rows
+        rows = local.rows**2 / np.bincount(local.place, local.weight * _relative(problem))  # at each place, by Kish
+        seen, squares = local.look(residual_of(problem)), np.square(local.matrix) / rows
         error, score, event_rate = float(mean_gap(local, seen)[0]), local.score, local.score + seen[0]
         variance = squares @ _variance(np.clip(event_rate, 0.0, 1.0), 1.0 / squares.sum(axis=1))
         density, mean_prob = _kernel_sums(problem, score, bandwidth)[0], score
@@ -233,13 +234,15 @@ def _by_logistic(problem: BinaryProblem, z: float) -> tuple[float, FloatArray]:
     intercept, slope = fit.joint
     if not np.isfinite([intercept, slope]).all():
         return np.nan, np.empty((4, 0))
-    rate = expit(intercept + slope * fit.x)
-    curvature = fit.total * rate * (1.0 - rate) * problem.weights.rows_per_weight
+    x, rate = problem.log_odds, expit(intercept + slope * problem.log_odds)
+    curvature, relative = problem.weight * problem.weights.rows_per_weight * rate * (1.0 - rate), _relative(problem)
     total = curvature.sum()
-    mean = curvature @ fit.x / total
+    x = x - (mean := curvature @ x / total)
+    spread = curvature @ x**2
     score = np.linspace(problem.score.min(), problem.score.max(), FEWEST + 1)
     at = logit(np.clip(score, EPSILON, 1.0 - EPSILON))
-    reach = z * np.sqrt(1.0 / total + (at - mean) ** 2 / (curvature @ (fit.x - mean) ** 2))
+    far, (alone, mixed, squared) = (at - mean) / spread, [(curvature * relative) @ x**power for power in range(3)]
+    reach = z * np.sqrt(alone / total**2 + 2.0 * far * mixed / total + far**2 * squared)
     curve = intercept + slope * at
     error = problem.weight @ np.abs(expit(intercept + slope * problem.log_odds) - problem.score) / problem.weight.sum()
     return float(error), np.stack([score, *expit([curve, curve - reach, curve + reach])])
@@ -248,10 +251,17 @@ def _by_logistic(problem: BinaryProblem, z: float) -> tuple[float, FloatArray]:
 def _kernel_sums(problem: BinaryProblem, score: FloatArray, bandwidth: float) -> FloatArray:
     """Mean kernel about each ``score``, alone, times probability, times outcome, and times itself, shape (4, d)."""
     level = max(int(np.ceil(-np.log2(bandwidth))), 0)
-    values = np.stack([np.ones(problem.size), problem.score, problem.outcome.astype(np.float64)])
+    values = np.stack([np.ones(problem.size), problem.score, problem.outcome.astype(np.float64), _relative(problem)])
     masses = Smooth()(problem).on_nodes(values, level)
     kernel = reflected_kernel(score, nodes(level), bandwidth)
-    return np.vstack([masses @ kernel.T, masses[:1] @ np.square(kernel).T])
+    return np.vstack([masses[:3] @ kernel.T, masses[3:] @ np.square(kernel).T])
+
+
+def _relative(problem: BinaryProblem) -> FloatArray:
+    """Return what a row, or each of the equal rows that a count is, weighs beside the mean; of cells 1."""
+    if problem.weights.are_counts or problem.cells is not None:
+        return np.ones(problem.size)
+    return problem.weights.values * problem.weights.rows_per_weight
 
 
 def _variance(rate: FloatArray, n: FloatArray) -> FloatArray:

@@ -347,7 +347,8 @@ def paired_test(
 
     Any other metric : the two forecasts of each row are swapped at random. The null hypothesis is that swapping changes
     nothing at all, which is more than equal errors: two calibrated forecasts, one sharper than the other, are found
-    different by their plug-in ECE (docs/size-and-power.md has the figures).
+    different by their plug-in ECE (docs/size-and-power.md has the figures). Scores are swapped as they are: areas under ROC
+    curves, which depend on ranks alone, are found to differ less often where one forecast has another scale.
 
     Weights mean the same in the p-value and in the interval. A whole weight is that many equal, independent rows: 10 of them
     are swapped one by one. Any other weight says how much one row counts; that row is swapped as a whole. If whole weights are
