@@ -479,9 +479,8 @@ class Asked:
             with warnings.catch_warnings(action="ignore", category=CalibrationWarning):
                 # An undefined slope is an infinite width here.
                 found = median_width(chosen, drawn, self.binning, resampling, self.notion)
-            found = max(
-                found, of_one / sqrt(n)
-            )  # most data sets may have no event, and an interval of next to no width
+            # Most data sets may have no event, and an interval of next to no width.
+            found = max(found, of_one / sqrt(n))
             return inf if found == 0.0 else -log(found)
 
         try:

@@ -374,10 +374,8 @@ def decision_curve(
     for name, (value, draws) in found.items():
         # Without resamples the quantiles of a single NaN are NaN.
         lower, upper = np.quantile(draws, [level / 2.0, 1.0 - level / 2.0], axis=0)
-        gain, (gain_lower, gain_upper) = (
-            value - base,
-            np.quantile(draws - base_draws, [level / 2.0, 1.0 - level / 2.0], axis=0),
-        )
+        gain = value - base
+        gain_lower, gain_upper = np.quantile(draws - base_draws, [level / 2.0, 1.0 - level / 2.0], axis=0)
         if n_resamples:
             far = special.ndtri(1.0 - level / 2.0) * _error_midway(problems[name], first, at)
             gain_lower = np.where(far > 0.0, np.minimum(gain_lower, gain - far), gain_lower)

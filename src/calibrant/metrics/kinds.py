@@ -502,20 +502,20 @@ class MeanOfRows(Metric):
         event, may make most of the variance there: then the rows tell too little of it. They do where there are many of them,
         and where they vary by less than those rows allow.
         """
-        weights = a.weights
-        misses = (
-            min(weights.values @ (1.0 - one.prob.max(axis=1)) for one in (a, b)) * weights.effective_rows_per_weight
-        )
-        if misses > MANY_MISSES or weights.n_rows * a.classes.size**2 > MOST_MIDWAY or (a.label != b.label).any():
+        weights, of_variance = a.weights, a.weights.of_variance
+        misses = min(weights.values @ (1.0 - one.prob.max(axis=1)) for one in (a, b))
+        many = misses * weights.effective_rows_per_weight > MANY_MISSES
+        if many or weights.n_rows * a.classes.size**2 > MOST_MIDWAY or (a.label != b.label).any():
             return 0.0
-        each = self.by_class(a) - self.by_class(b)
-        own, others = ((weights.values * (one.prob * each).sum(axis=1)).sum() for one in (a, b))
-        if not own * others < 0.0:  # neither, or an infinite one, is better by its own lights
-            return 0.0
-        truth, of_variance = (own * b.prob - others * a.prob) / (own - others), weights.of_variance
-        spread = (of_variance * (truth * each**2).sum(axis=1)).sum()
-        of_rows = of_variance if weights.are_counts else of_variance**2
-        few = (of_rows * (truth * each**4).sum(axis=1)).sum() / spread**2  # one by the number of rows that make it
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinite losses nothing is found
+            each = self.by_class(a) - self.by_class(b)
+            own, others = ((weights.values * (one.prob * each).sum(axis=1)).sum() for one in (a, b))
+            if not own * others < 0.0:  # neither is better by its own lights
+                return 0.0
+            truth = (own * b.prob - others * a.prob) / (own - others)
+            spread = (of_variance * (truth * each**2).sum(axis=1)).sum()
+            of_rows = of_variance if weights.are_counts else of_variance**2
+            few = (of_rows * (truth * each**4).sum(axis=1)).sum() / spread**2  # one by the number of rows that make it
         return float(spread) if few > 1.0 / FEW_MIDWAY and seen > spread * (1.0 - 2.0 * np.sqrt(few)) else 0.0
 
     def losses(self, problem: Problem) -> FloatArray:
