@@ -123,15 +123,22 @@ def fits(ax):
     return [line for line in ax.lines if line.get_label() != DIAGONAL and line.get_xdata().size]
 
 
-@pytest.mark.parametrize("smoother", ["kernel", "local", "logistic"])
-def test_bands_of_uneven_weights_cover(smoother):
+@pytest.mark.parametrize("of", ["kernel", "local", "logistic", "bins"])
+def test_bands_of_uneven_weights_cover(of):
+    """Of a calibrated forecast; with weights in place of rows they missed in 17 to 25 %."""
     missed = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         p, weight = rng.random(400), np.exp(rng.normal(size=400))
-        (panel,) = cb.smooth_reliability_curve(rng.random(400) < p, p, smoother=smoother, sample_weight=weight).panels
-        at = np.abs(panel.score - 0.5).argmin()
-        missed += not panel.lower[at] <= panel.mean_prob[at] <= panel.upper[at]
+        data, smooth = (
+            {"y_true": rng.random(400) < p, "y_prob": p, "sample_weight": weight},
+            cb.smooth_reliability_curve,
+        )
+        curve = cb.reliability_curve(**data, binning=5) if of == "bins" else smooth(**data, smoother=of)
+        (panel,) = curve.panels
+        mean = panel.bins.mean_prob if of == "bins" else panel.mean_prob
+        at = np.abs(mean - 0.5).argmin()
+        missed += not panel.lower[at] <= mean[at] <= panel.upper[at]
     assert missed <= binom.ppf(0.999, 60, 0.05)
 
 

@@ -270,7 +270,9 @@ def assess(
     with one_blas_thread():
         found = estimates(metrics_of, problem, cut, resampling, bar, notion, sums, known)
     table, by_class = [(sums if pair in asked else of_curves).of(*pair) for pair in shown]
-    curve, class_curve = curve_of_sums(table, *shown[0], level), curve_of_sums(by_class, *shown[1], level)
+    curve, class_curve = (
+        curve_of_sums(one, *how, level, problem) for one, how in zip((table, by_class), shown, strict=True)
+    )
     rows = [_row(word, metric, found[name], impossible[name], curve) for name, (word, metric) in chosen.items()]
     if is_unread(problem) or (predicted is None and simplex.weights.is_unit):  # the curve of the classes has the events
         class_weight = np.bincount(by_class.part, by_class.bins.outcome_sum)

@@ -22,6 +22,7 @@ from calibrant.curves.simplex import require_map
 from calibrant.metrics.bin_losses import accepted
 from calibrant.notions import Binary, Notion, as_notion
 from calibrant.sums import BinTable, Predictions, cells_of
+from calibrant.sums.reading import is_unread
 
 # Intervals of the event rate of each bin, by name. Whole weights count as rows
 
@@ -31,10 +32,10 @@ INTERVALS: tuple[IntervalName, ...] = ("wilson", "clopper-pearson", "consistency
 
 
 def interval_of(
-    interval: IntervalName | None, bins: Bins, rows_per_weight: float, level: float
+    interval: IntervalName | None, bins: Bins, each: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the interval of the event rate of each bin; NaN where a bin is empty, or without one."""
-    events, n = bins.outcome_sum * rows_per_weight, bins.weight * rows_per_weight
+    """Return the interval of the event rate of each bin, where a weight of one is ``each`` rows; NaN where a bin is empty."""
+    events, n = bins.outcome_sum * each, bins.weight * each
     if interval == "consistency":
         return consistency_interval(bins.mean_prob, n, level)
     if interval == "clopper-pearson":
@@ -70,13 +71,17 @@ def consistency_interval(mean_prob: FloatArray, n: FloatArray, level: float) -> 
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityPanel(Record):
-    """One problem of a notion: its bins and the interval of each event rate (NaN where a bin is empty, or without one)."""
+    """One problem of a notion: its bins and the interval of each event rate (NaN where a bin is empty, or without one).
+
+    A weight of one is ``rows_per_weight`` rows on average, and in each bin as much evidence as ``each`` of them.
+    """
 
     name: str
     bins: Bins
     lower: FloatArray
     upper: FloatArray
-    rows_per_weight: float = 1.0
+    rows_per_weight: float
+    each: FloatArray
 
     @property
     def mean_prob(self) -> float:
@@ -171,8 +176,8 @@ def reliability_curve(
 
     Notes
     -----
-    Whole weights count as rows in the intervals: a weight of two is a row seen twice. Others are scaled to a mean of one, and
-    intervals are too narrow in bins where they are uneven or above the mean: such rows are worth (sum w)^2 / sum w^2.
+    Whole weights count as rows in the intervals: a weight of two is a row seen twice. With others a bin has as much evidence
+    as (sum w)^2 / sum w^2 rows (Kish); of predictions that are read in batches they are scaled to a mean of one.
 
     Consistency bars need no resampling: rows drawn anew from a bin, and their labels drawn from them, make a binomial number
     of events with the mean probability of the bin. Bröcker and Smith let the number of rows in a bin vary too; here it
@@ -206,19 +211,35 @@ def curve_of(
     require_level(level)
     if interval is not None:
         checks.choice("interval", interval, INTERVALS, also=" or None")
-    return curve_of_sums(cells_of(problem, notion, binning), notion, binning, level, interval)
+    return curve_of_sums(cells_of(problem, notion, binning), notion, binning, level, problem, interval)
 
 
 def curve_of_sums(
-    table: BinTable, notion: Notion, binning: Binning, level: float, interval: IntervalName | None = "wilson"
+    table: BinTable,
+    notion: Notion,
+    binning: Binning,
+    level: float,
+    problem: Problem,
+    interval: IntervalName | None = "wilson",
 ) -> ReliabilityCurve:
-    """Return the curve of bins that were summed."""
-    each = table.weights.rows_per_weight
+    """Return the curve of the bins of a problem that were summed."""
+    usual, each = table.weights.rows_per_weight, _rows_per_weight(table, notion, problem)
     lower, upper = interval_of(interval, table.bins, each, level)
-    ends = [np.split(each, table.starts[1:-1]) for each in (lower, upper)]
-    named = zip(table.shown, *ends, strict=True)
-    panels = [ReliabilityPanel(one.name or notion.name, one.bins, low, high, each) for one, low, high in named]
+    parts = [np.split(one, table.starts[1:-1]) for one in (lower, upper, each)]
+    named = zip(table.shown, *parts, strict=True)
+    panels = [ReliabilityPanel(one.name or notion.name, one.bins, low, up, usual, of) for one, low, up, of in named]
     return ReliabilityCurve(tuple(panels), notion.name, repr(binning), level, interval, notion.of_predictions)
+
+
+def _rows_per_weight(table: BinTable, notion: Notion, problem: Problem) -> FloatArray:
+    """Return how many rows a weight of one is worth in each bin: (sum w)^2 / sum w^2 where weights are fractions (Kish)."""
+    each = np.full(table.bins.weight.size, table.weights.rows_per_weight)
+    if is_unread(problem) or problem.weights.are_counts:
+        return each
+    sizes, parts = np.diff(table.starts), notion.split(problem)
+    of_parts = zip(table.partitions, parts, sizes, strict=True)
+    squares = [np.bincount(cut.index(one.score), one.weight**2, size) for cut, one, size in of_parts]
+    return ratio(table.bins.weight, np.concatenate(squares), otherwise=float(each[0]))
 
 
 def require_level(level: float) -> None:
@@ -326,7 +347,7 @@ def _draw_expected(ax: Any, panel: ReliabilityPanel, level: float) -> None:
     """Draw the event rates that would be no surprise in the bins of a calibrated forecast."""
     held = panel.bins.count > 0
     if held.any():
-        low, high = interval_of("consistency", panel.bins, panel.rows_per_weight, level)
+        low, high = interval_of("consistency", panel.bins, panel.each, level)
         look = {"color": drawing.IDEAL, "linewidth": 5, "alpha": 0.25, "zorder": 1.4}
         ax.vlines(panel.bins.mean_prob[held], low[held], high[held], label=f"{1 - level:.0%} if calibrated", **look)
 

@@ -467,9 +467,7 @@ def _panel(panel: reliability.ReliabilityPanel, level: float) -> dict[str, Any]:
     bins = panel.bins
     columns = {"left": bins.edges[:-1], "right": bins.edges[1:], "lower": panel.lower, "upper": panel.upper}
     columns |= {name: getattr(bins, name) for name in ("count", "mean_prob", "event_rate")}
-    columns |= dict(
-        zip(("low", "high"), reliability.interval_of("consistency", bins, panel.rows_per_weight, level), strict=True)
-    )
+    columns |= dict(zip(("low", "high"), reliability.interval_of("consistency", bins, panel.each, level), strict=True))
     each = zip(*columns.values(), strict=True)
     rows: list[dict[str, Any]] = [dict(zip(columns, map(_plain, row), strict=True)) for row in each]
     for row in rows:
