@@ -142,6 +142,18 @@ def test_bands_of_uneven_weights_cover(of):
     assert missed <= binom.ppf(0.999, 60, 0.05)
 
 
+def test_the_band_of_the_logistic_curve_is_that_of_the_sandwich():
+    rng = np.random.default_rng(0)
+    p, weight = rng.uniform(0.05, 0.95, 300), rng.uniform(0.1, 1.0, 300)
+    weight, y = weight * p**2, rng.random(300) < p
+    (panel,) = cb.smooth_reliability_curve(y, p, smoother="logistic", sample_weight=weight).panels
+    X, at = (np.stack([np.ones(of.size), logit(of)]) for of in (p, panel.score))
+    a, b = (fit(y, p, sample_weight=weight) for fit in (calibration_intercept, calibration_slope))
+    bread, meat = ((X * w * (r := expit(a + b * X[1])) * (1 - r)) @ X.T for w in (weight, weight**2))
+    error = np.sqrt(np.einsum("ik,ij,jk->k", at, np.linalg.inv(bread) @ meat @ np.linalg.inv(bread), at))
+    np.testing.assert_allclose(logit(panel.upper) - logit(panel.event_rate), 1.959964 * error, rtol=1e-5)
+
+
 def bands(ax):
     return [c for c in ax.collections if isinstance(c, PolyCollection)]
 

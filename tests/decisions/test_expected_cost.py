@@ -160,6 +160,13 @@ def test_intervals_are_quantiles_over_resampled_rows(unit):
     np.testing.assert_allclose(curve["b"].gain_upper, np.maximum(upper, curve["b"].gain + reach), atol=1e-12)
 
 
+@pytest.mark.parametrize(("n", "is_wide"), [(40, True), (200, False), (2000, False)])
+def test_no_event_where_many_were_to_be_seen_does_not_widen_the_interval_of_the_gain(n, is_wide):
+    options = {"threshold": [0.05], "labels": [0, 1], "n_resamples": 9, "sample_weight": np.full(n, 1e-3)}
+    found = decision_curve(np.zeros(n), {"a": np.full(n, 0.06), "b": np.full(n, 0.04)}, **options)["b"]
+    assert (found.gain_upper[0] > found.gain[0] + 1e-9) is np.bool_(is_wide)
+
+
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_and_one_row_have_a_curve_and_no_interval_where_none_was_asked_for(label):
     plain = decision_curve([label], [0.5]).panels[0]

@@ -174,10 +174,10 @@ def test_a_rare_event_that_did_not_occur_does_not_show_the_worse_forecast_to_be_
 def test_what_the_truth_midway_cannot_explain_and_answers_of_their_own_have_the_error_of_the_rows():
     y, p, none, one = np.arange(100) % 2, np.linspace(0.005, 0.015, 100), np.zeros(100), np.eye(1, 100)[0]
     assert paired_difference(y, np.full(100, 0.5), np.where(y, 0.999, 0.001)).standard_error < 1e-9  # right in all rows
-    same, own = (paired_difference(none, p, p / 3, labels=[0, 1], y_true_b=b).standard_error for b in (none, one))
-    each = -np.log1p(-p) + np.where(one, np.log(p / 3), np.log1p(-p / 3))
+    p[0], q = 0.5, np.append(0.5, p[1:] / 3)  # the first row has one loss whatever its label is
+    same, own = (paired_difference(none, p, q, labels=[0, 1], y_true_b=b).standard_error for b in (none, one))
     assert same > 0.005
-    assert own == pytest.approx(np.std(each, ddof=1) / 10)
+    assert own == pytest.approx(np.std(np.log1p(-q) - np.log1p(-p), ddof=1) / 10)
 
 
 def over_confident(rng, n):

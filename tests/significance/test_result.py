@@ -217,8 +217,10 @@ def test_of_many_parts_with_few_misses_the_law_is_warned_of_and_the_advice_holds
         y = (rng.random(2000) < p).astype(int)
         alarms += bool(by_group(drawn, y, p, group, labels=[0, 1]).rejected())
     assert alarms <= stats.binom.ppf(0.999, 60, 0.05)
-    with pytest.warns(CalibrationWarning, match="20 of 20 tests are of fewer than 10 expected misses"):
+    with pytest.warns(CalibrationWarning, match="20 of 20 tests .* 10 expected misses.* n_resamples=2000"):
         by_group(spiegelhalter_test, y, p, group, labels=[0, 1])
+    many = np.tile([0.02, 0.49, 0.49], (100, 1)), np.arange(100) % 2  # 12 misses of the top label in each of two groups
+    by_group(spiegelhalter_test, np.arange(100) % 3, *many, sample_weight=np.full(100, 1e-3))
 
 
 def test_each_group_is_tested_on_its_rows():

@@ -394,7 +394,7 @@ def paired_result_of(
         swap = "A swap of the two forecasts of a row, if they are equally good, changes nothing."
         pvalue = _pvalue(size.difference, drawn, alternative)
         if measured.has_sums:  # signs are even odds only if differences are symmetric: the interval must exclude 0 too
-            pvalue = max(pvalue, _students(size, a.weights, alternative))
+            pvalue = max(pvalue, _students(size, a.weights, 2 if alternative == "two-sided" else 1))
         found = {
             "statistic": size.difference,
             "pvalue": pvalue,
@@ -475,15 +475,12 @@ def _pvalue(statistic: float, drawn: FloatArray, alternative: Alternative) -> fl
     return (1.0 + float(np.sum(drawn >= statistic - slack))) / (1.0 + drawn.size)
 
 
-def _students(size: PairedDifference, weights: Weights, alternative: Alternative) -> float:
-    """Return the p-value of a mean difference by the law of its interval."""
+def _students(size: PairedDifference, weights: Weights, tails: int) -> float:
+    """Return the p-value of a mean difference by the law of its interval, on the side that it lies on or on both."""
     if size.standard_error <= ROUNDING * abs(size.difference):
         return 0.0
-    t = size.difference / size.standard_error
-    t = {"greater": -t, "less": t, "two-sided": -abs(t)}[alternative]
-    return min(
-        1.0, (1.0 + (alternative == "two-sided")) * float(special.stdtr(max(weights.effective_rows - 1.0, 1.0), t))
-    )
+    rows, t = max(weights.effective_rows - 1.0, 1.0), abs(size.difference) / size.standard_error
+    return tails * float(special.stdtr(rows, -t))
 
 
 # Squared errors without their bias
