@@ -440,6 +440,7 @@ def calibration_in_the_large(
     References
     ----------
     Cox, Two further applications of a model for binary regression, Biometrika 1958.
+    McCullagh, Nelder, Generalized linear models, 1989.
     Van Calster, McLernon, van Smeden, Wynants, Steyerberg, Calibration: the Achilles heel of predictive analytics, BMC
     Medicine 2019.
 
